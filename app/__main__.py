@@ -1,0 +1,5 @@
+"""`python -m app` is `coinche`."""
+
+from app.cli import main
+
+main()

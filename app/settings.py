@@ -1,0 +1,65 @@
+"""How is this coinche set up? The environment, read once by the command line."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AliasChoices, Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+_SQL_SCHEMES = ("postgresql+asyncpg://", "postgresql://", "postgres://")
+
+
+class Settings(BaseSettings):
+    """What an operator may choose. Each field is the environment variable COINCHE_<FIELD>, but for the two URLs."""
+
+    model_config = SettingsConfigDict(env_prefix="COINCHE_", env_ignore_empty=True, frozen=True, populate_by_name=True)
+
+    host: str = Field("127.0.0.1", description="Address to listen on; 0.0.0.0 lets others on your network in")
+    port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one")
+    data: Path = Field(Path(".data"), description="Folder for the built-in Valkey and Postgres: games, players, history")
+    origins: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Further addresses, separated by commas, whose pages may connect, as in https://coinche.example.org"
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="How much is logged")
+    redis_url: str | None = Field(
+        None,
+        validation_alias=AliasChoices("REDIS_URL"),
+        description="A Valkey 8 or Redis 7 of your own, in place of the built-in one",
+    )
+    database_url: str | None = Field(
+        None,
+        validation_alias=AliasChoices("DATABASE_URL"),
+        description="A Postgres 15 or newer of your own, in place of the built-in one",
+    )
+
+    @field_validator("origins", mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        return tuple(part.strip().rstrip("/") for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("database_url")
+    @classmethod
+    def _name_the_driver(cls, url: str | None) -> str | None:
+        if url is None:
+            return None
+        for scheme in _SQL_SCHEMES:
+            if url.startswith(scheme):
+                return _SQL_SCHEMES[0] + url.removeprefix(scheme)
+        raise ValueError("must begin with postgresql://")
+
+
+def variable(field: str) -> str:
+    """The environment variable that sets a field of Settings."""
+    alias = Settings.model_fields[field].validation_alias
+    return str(alias.choices[0]) if isinstance(alias, AliasChoices) else f"COINCHE_{field.upper()}"
+
+
+def read() -> Settings:
+    """The settings of this process. Raises ValueError with one line for the operator when one cannot be used."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = str(first["loc"][0])
+        name = variable(field) if field in Settings.model_fields else field
+        raise ValueError(f"{name}={first['input']}: {first['msg'].removeprefix('Value error, ')}") from None

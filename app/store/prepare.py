@@ -1,0 +1,52 @@
+"""Do the two servers answer, and has the database the tables of this version? Asked once, before anything is served."""
+
+from pathlib import Path
+
+import redis
+from alembic import command
+from alembic.config import Config
+from alembic.util import CommandError
+from sqlalchemy.exc import SQLAlchemyError
+
+MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
+
+
+class Unreachable(Exception):
+    """A server does not answer; the message is one line that says which setting to look at."""
+
+
+def prepare(redis_url: str, database_url: str) -> None:
+    """Ask both servers and bring the database's tables up to date. Not to be called from within an event loop."""
+    ping(redis_url)
+    upgrade(database_url)
+
+
+def ping(redis_url: str) -> None:
+    """Raises Unreachable."""
+    try:
+        with redis.Redis.from_url(redis_url, socket_connect_timeout=5, socket_timeout=5) as client:
+            client.ping()
+    except (redis.RedisError, ValueError) as error:
+        raise Unreachable(f"The Valkey or Redis at REDIS_URL does not answer: {_line(error)}") from error
+
+
+def upgrade(database_url: str) -> None:
+    """Run the migrations this database has not had. Raises Unreachable."""
+    try:
+        command.upgrade(alembic_config(database_url), "head")
+    except (OSError, SQLAlchemyError) as error:
+        raise Unreachable(f"The Postgres at DATABASE_URL does not answer: {_line(error)}") from error
+    except CommandError as error:
+        raise Unreachable(f"The database is newer than this coinche, or not one of its own: {_line(error)}") from error
+
+
+def alembic_config(database_url: str) -> Config:
+    """What Alembic needs to know; migrations/env.py reads the URL from it."""
+    config = Config(attributes={"url": database_url})
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.set_main_option("file_template", "%%(year)d%%(month).2d%%(day).2d_%%(slug)s")
+    return config
+
+
+def _line(error: BaseException) -> str:
+    return next(iter(str(error).splitlines()), "") or type(error).__name__

@@ -1,0 +1,56 @@
+"""The web server under the application: how it listens, and what it does when it is told to stop."""
+
+import asyncio
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from fastapi import FastAPI
+
+LARGEST_MESSAGE = 4096
+PING_SECONDS = 20
+GRACE_SECONDS = 10
+
+
+class Server(uvicorn.Server):
+    """uvicorn, but what a signal means is decided here."""
+
+    def __init__(self, app: FastAPI, log_level: str, announce: Callable[[], None]) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                loop="uvloop",
+                http="httptools",
+                ws="websockets-sansio",
+                ws_max_size=LARGEST_MESSAGE,
+                ws_per_message_deflate=False,
+                ws_ping_interval=PING_SECONDS,
+                ws_ping_timeout=PING_SECONDS,
+                timeout_graceful_shutdown=GRACE_SECONDS,
+                log_config=None,
+                log_level=log_level,
+                access_log=False,
+                server_header=False,
+            )
+        )
+        self._announce = announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin the application's lifespan, then listen, then say so."""
+        await super().startup(sockets)
+        self._announce()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """The first Ctrl-C or SIGTERM asks to leave, the next insists."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.leave)
+        yield
+
+    def leave(self) -> None:
+        """Stop serving; asked again, at once."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
