@@ -1,0 +1,419 @@
+"""What does the referee answer? Questions about single deals as JSON objects, each answered on its own.
+
+The questions and their answers are described in docs/rules.md. An item that does not fit gets an error of its own; only an unreadable input is a fault of the whole.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TextIO
+
+from app.game.actions import Action, Play, Speak
+from app.game.auction import Auction, Bid, Call, Contract, Say, Value, after_call, judge, judge_bid, opening
+from app.game.cards import Card, in_pack_order
+from app.game.engine import decide, declarable, evolve, evolve_all
+from app.game.events import HandsDealt
+from app.game.melds import BELOTE, Melds, belote_suits, melds_of
+from app.game.refusal import Refused, Why
+from app.game.rules import Rules, override, preset, rules_from
+from app.game.scoring import DealScore, Outcome, score_deal
+from app.game.seats import SEATS, BySide, Seat, Side
+from app.game.state import Bidding, Game, Playing, new_game
+from app.game.tricks import Trick, legal_cards
+from app.game.trump import Trump
+
+Json = dict[str, Any]
+
+
+class Unreadable(Exception):
+    """The input is not JSON at all; says which line."""
+
+
+def answer(question: object) -> Json:
+    """The answer to one question, its `id` echoed; an error is an answer too."""
+    if not isinstance(question, dict):
+        return {"id": None, "error": {"why": Why.WRONG_TYPE}}
+    echoed = {"id": question.get("id")}
+    try:
+        op = _text(question, "op")
+        if op not in _OPS:
+            raise Refused(Why.UNKNOWN_OP, "op")
+        return echoed | _OPS[op](_rules(question), question)
+    except _DealFault as fault:
+        return echoed | {"error": _error(fault.refused) | {"in": fault.part, "at": fault.at}}
+    except Refused as refused:
+        return echoed | {"error": _error(refused)}
+
+
+def answer_lines(source: Iterable[str], out: TextIO) -> None:
+    """Answer JSON lines, one line each, in order; empty lines are passed over. Raises `Unreadable`."""
+    for number, line in enumerate(source, start=1):
+        if line.strip():
+            out.write(json.dumps(answer(read_json(line, number)), ensure_ascii=False) + "\n")
+            out.flush()
+
+
+def read_json(text: str | bytes, line: int | None = None) -> object:
+    """The JSON value; raises `Unreadable`."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        where = "" if line is None else f"line {line}: "
+        raise Unreadable(f"{where}this is not JSON") from None
+
+
+def _error(refused: Refused) -> Json:
+    return {"why": refused.why} | ({} if refused.field is None else {"field": refused.field})
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def _get(question: Mapping[str, Any], name: str) -> Any:
+    if name not in question:
+        raise Refused(Why.MISSING, name)
+    return question[name]
+
+
+def _text(question: Mapping[str, Any], name: str) -> str:
+    value = _get(question, name)
+    if not isinstance(value, str):
+        raise Refused(Why.WRONG_TYPE, name)
+    return value
+
+
+def _list(value: object, name: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise Refused(Why.WRONG_TYPE, name)
+    return value
+
+
+def _object(value: object, name: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise Refused(Why.WRONG_TYPE, name)
+    return value
+
+
+def _number(value: object, name: str) -> int:
+    if type(value) is not int:
+        raise Refused(Why.WRONG_TYPE, name)
+    return value
+
+
+def _rules(question: Mapping[str, Any]) -> Rules:
+    named = _get(question, "rules")
+    if isinstance(named, str):
+        rules = preset(named)
+    else:
+        rules = rules_from(_object(named, "rules"))
+    return override(rules, _object(question.get("options", {}), "options"))
+
+
+def _trump(value: object, name: str = "trump") -> Trump:
+    if not isinstance(value, str):
+        raise Refused(Why.WRONG_TYPE, name)
+    if value not in list(Trump):
+        raise Refused(Why.UNKNOWN_TRUMP, name)
+    return Trump(value)
+
+
+def _offered(rules: Rules, value: object, name: str = "trump") -> Trump:
+    trump = _trump(value, name)
+    if trump not in rules.trumps:
+        raise Refused(Why.TRUMP_NOT_OFFERED, name)
+    return trump
+
+
+def _seat(value: object, name: str) -> Seat:
+    number = _number(value, name)
+    if number not in range(4):
+        raise Refused(Why.SEAT_OUT_OF_RANGE, name)
+    return Seat(number)
+
+
+def _side(value: object, name: str) -> Side:
+    if not isinstance(value, str):
+        raise Refused(Why.WRONG_TYPE, name)
+    if value not in list(Side):
+        raise Refused(Why.WRONG_VALUE, name)
+    return Side(value)
+
+
+def _card(value: object, name: str) -> Card:
+    if not isinstance(value, str):
+        raise Refused(Why.WRONG_TYPE, name)
+    try:
+        return Card(value)
+    except ValueError:
+        raise Refused(Why.UNKNOWN_CARD, name) from None
+
+
+def _cards(value: object, name: str, counts: Iterable[int] = (8,)) -> tuple[Card, ...]:
+    cards = tuple(_card(one, name) for one in _list(value, name))
+    if len(set(cards)) != len(cards):
+        raise Refused(Why.CARD_TWICE, name)
+    if len(cards) not in counts:
+        raise Refused(Why.WRONG_COUNT, name)
+    return cards
+
+
+def _once(cards: Iterable[Card], name: str) -> None:
+    seen = list(cards)
+    if len(set(seen)) != len(seen):
+        raise Refused(Why.CARD_TWICE, name)
+
+
+def _by_side(question: Mapping[str, Any], name: str, total: int) -> BySide[int]:
+    """Two numbers, none negative, that together make the total."""
+    value = _object(_get(question, name), name)
+    numbers = BySide.of(lambda side: _number(_get(value, side), name))
+    if min(numbers) < 0 or total != numbers.A + numbers.B:
+        raise Refused(Why.INCONSISTENT, name)
+    return numbers
+
+
+def _value(value: object, name: str) -> Value:
+    return "capot" if value == "capot" else _number(value, name)
+
+
+def _spoken(value: object, name: str) -> tuple[Seat, Call]:
+    """[seat, "pass" / "coinche" / "surcoinche"] or [seat, value or "capot", trump]."""
+    parts = _list(value, name)
+    match parts:
+        case [seat, str(word)] if word in list(Say):
+            return _seat(seat, name), Say(word)
+        case [seat, number, trump]:
+            return _seat(seat, name), Bid(_value(number, name), _trump(trump, name))
+        case [_, str()]:
+            raise Refused(Why.WRONG_COUNT if parts[1] == "capot" else Why.WRONG_VALUE, name)
+        case _:
+            raise Refused(Why.WRONG_COUNT, name)
+
+
+def _hands(value: object) -> tuple[tuple[Card, ...], ...]:
+    lists = _list(value, "hands")
+    if len(lists) != 4:
+        raise Refused(Why.WRONG_COUNT, "hands")
+    hands = tuple(_cards(one, "hands") for one in lists)
+    _once((card for hand in hands for card in hand), "hands")
+    return hands
+
+
+# --- the five questions ----------------------------------------------------------------------------------------------
+
+
+def _legal(rules: Rules, question: Json) -> Json:
+    """Which cards of a hand may be played."""
+    trump = _offered(rules, _get(question, "trump"))
+    leader = _seat(_get(question, "leader"), "leader")
+    laid = [_object(one, "trick") for one in _list(_get(question, "trick"), "trick")]
+    trick = Trick(leader, _cards([_get(one, "card") for one in laid], "trick", range(4)))
+    if tuple(_seat(_get(one, "seat"), "trick") for one in laid) != trick.seats:
+        raise Refused(Why.INCONSISTENT, "trick")
+    if _seat(_get(question, "player"), "player") is not trick.turn:
+        raise Refused(Why.INCONSISTENT, "player")
+    hand = _cards(_get(question, "hand"), "hand", range(1, 9))
+    _once((*trick.cards, *hand), "hand")
+    legal = legal_cards(rules, trump, trick, in_pack_order(hand))
+    return {
+        "legal": [card for card, why in legal.items() if why is None],
+        "reasons": {card: why for card, why in legal.items() if why is not None},
+    }
+
+
+def _auction(rules: Rules, question: Json) -> Json:
+    """Which of these calls are accepted, tried in turn, and what stands then."""
+    dealer = _seat(_get(question, "dealer"), "dealer")
+    calls = [_spoken(one, "actions") for one in _list(_get(question, "actions"), "actions")]
+    auction = opening(dealer)
+    legal = []
+    for seat, call in calls:
+        try:
+            judge(rules, auction, seat, call)
+        except Refused:
+            legal.append(False)
+        else:
+            legal.append(True)
+            auction = after_call(auction, seat, call)
+    contract = auction.contract
+    return {
+        "legal": legal,
+        "ends": _ends(auction),
+        "contract": None
+        if contract is None
+        else {"declarer": contract.declarer, "value": contract.bid.value, "trump": contract.bid.trump},
+        "level": 0 if contract is None else contract.level,
+    }
+
+
+def _ends(auction: Auction) -> str | None:
+    if not auction.is_closed:
+        return None
+    return "redeal" if auction.contract is None else "play"
+
+
+def _melds(rules: Rules, question: Json) -> Json:
+    """Which melds two hands (one a side) or four hold, and whose count."""
+    trump = _offered(rules, _get(question, "trump"))
+    given = _get(question, "hands")
+    by_side = isinstance(given, dict)
+    if by_side:
+        pair = BySide.of(lambda side: _cards(_get(given, side), "hands"))
+        _once((*pair.A, *pair.B), "hands")
+        melds = melds_of(rules, trump, (pair.A, pair.B, (), ()))
+    else:
+        melds = melds_of(rules, trump, _hands(given))
+    return {
+        "values": {side: sorted((meld.points for meld in melds.of(side)), reverse=True) for side in Side},
+        "winner": melds.winner,
+        "scored": max(melds.points),
+        "shown": _shown(melds, by_side),
+    }
+
+
+def _shown(melds: Melds, by_side: bool) -> list[Json]:
+    return [
+        {"side": seat.side}
+        | ({} if by_side else {"seat": seat})
+        | {"kind": meld.kind, "points": meld.points, "cards": list(meld.cards)}
+        for seat in SEATS
+        if seat.side is melds.winner
+        for meld in melds.by_seat[seat]
+    ]
+
+
+def _score(rules: Rules, question: Json) -> Json:
+    """What a deal scores, from what each side brought home."""
+    contract = _contract(rules, _object(_get(question, "contract"), "contract"))
+    points = _by_side(question, "trick_points", 162)
+    tricks = _by_side(question, "tricks_won", 8)
+    if any(count == 0 and taken for count, taken in zip(tricks, points, strict=True)):
+        raise Refused(Why.INCONSISTENT, "tricks_won")
+    der = question.get("der")
+    side = None if der is None else _side(der, "der")
+    if side is not None and points[side] < 10:
+        raise Refused(Why.INCONSISTENT, "der")
+    belotes = _belotes(rules, contract.bid.trump, question.get("belote", []))
+    outcome = Outcome(points, tricks, belotes, _valid_melds(rules, question), side)
+    score = score_deal(rules, contract, outcome)
+    return {"made": score.made, "score": {one: score.score[one] for one in Side}, "lines": _lines(score)}
+
+
+def _contract(rules: Rules, given: Mapping[str, Any]) -> Contract:
+    side = _side(_get(given, "declarer"), "declarer")
+    bid = Bid(_value(_get(given, "value"), "value"), _offered(rules, _get(given, "trump")))
+    try:
+        judge_bid(rules, bid)
+    except Refused as refused:
+        raise Refused(refused.why, "value") from None
+    level = _number(given.get("level", 0), "level")
+    if level not in range(3):
+        raise Refused(Why.WRONG_VALUE, "level")
+    return Contract(Seat.FIRST if side is Side.A else Seat.SECOND, bid, level)
+
+
+def _belotes(rules: Rules, trump: Trump, given: object) -> BySide[int]:
+    sides = [_side(one, "belote") for one in _list(given, "belote")]
+    if len(sides) > len(belote_suits(rules, trump)):
+        raise Refused(Why.INCONSISTENT, "belote")
+    return BySide.of(sides.count)
+
+
+def _valid_melds(rules: Rules, question: Json) -> BySide[int]:
+    """The points of the melds that count; only the named side's do."""
+    given = _object(question.get("melds") or {}, "melds")
+    values = BySide.of(lambda side: [_meld_points(one) for one in _list(given.get(side, []), "melds")])
+    winner = question.get("melds_winner")
+    side = None if winner is None else _side(winner, "melds_winner")
+    if any(values) and not rules.melds:
+        raise Refused(Why.INCONSISTENT, "melds")
+    if side is not None and not values[side]:
+        raise Refused(Why.INCONSISTENT, "melds_winner")
+    return BySide.of(lambda one: sum(values[one]) if one is side else 0)
+
+
+def _meld_points(value: object) -> int:
+    points = _number(value, "melds")
+    if points not in (20, 50, 100, 150, 200):
+        raise Refused(Why.WRONG_VALUE, "melds")
+    return points
+
+
+def _lines(score: DealScore) -> list[Json]:
+    return [{"side": line.side, "kind": line.kind, "points": line.points, "rule": line.rule} for line in score.lines]
+
+
+class _DealFault(Exception):
+    """A call or a card of a deal that the rules refuse, and where it stands."""
+
+    def __init__(self, refused: Refused, part: str, at: int) -> None:
+        super().__init__(part, at)
+        self.refused, self.part, self.at = refused, part, at
+
+
+def _deal(rules: Rules, question: Json) -> Json:
+    """A whole deal, from its hands to its score."""
+    dealer = _seat(_get(question, "dealer"), "dealer")
+    hands = _hands(_get(question, "hands"))
+    calls = [_spoken(one, "auction") for one in _list(_get(question, "auction"), "auction")]
+    plays = [_card(one, "plays") for one in _list(question.get("plays", []), "plays")]
+    declined = {_seat(one, "belote_declined") for one in _list(question.get("belote_declined", []), "belote_declined")}
+    game = evolve(new_game("referee", rules, dealer), HandsDealt(1, dealer, hands))
+    for at, (seat, call) in enumerate(calls):
+        game = _step(game, Speak(seat, call), "auction", at)
+    if isinstance(game.phase, Bidding):
+        raise _DealFault(Refused(Why.MISSING), "auction", len(calls))
+    for at, card in enumerate(plays):
+        game = _step(game, _play(rules, game, card, declined), "plays", at)
+    if isinstance(game.phase, Playing):
+        raise _DealFault(Refused(Why.MISSING), "plays", len(plays))
+    return _result(game)
+
+
+def _step(game: Game, action: Action, part: str, at: int) -> Game:
+    try:
+        return evolve_all(game, decide(game, action))
+    except Refused as refused:
+        raise _DealFault(refused, part, at) from None
+
+
+def _play(rules: Rules, game: Game, card: Card, declined: set[Seat]) -> Play:
+    """The card as the seat in turn plays it; every belote is declared unless its holder declined."""
+    if not isinstance(game.phase, Playing):
+        return Play(Seat.FIRST, card)
+    seat = game.phase.trick.turn
+    return Play(seat, card, belote=seat not in declined and card in declarable(rules, game.phase, seat))
+
+
+def _result(game: Game) -> Json:
+    score, last = game.deals[-1].score, game.last
+    if score is None or last is None:
+        return {"result": None, "ends": "redeal"}
+    outcome, contract = score.outcome, score.contract
+    return {
+        "result": {
+            "declarer": contract.declarer,
+            "value": contract.bid.value,
+            "trump": contract.bid.trump,
+            "level": contract.level,
+            "trick_points": list(outcome.trick_points),
+            "tricks_won": list(outcome.tricks_won),
+            "belote": [BELOTE * count for count in outcome.belotes],
+            "melds": list(outcome.melds),
+            "made": score.made,
+            "score": list(score.score),
+        },
+        "tricks": [
+            {"leader": one.trick.leader, "cards": list(one.trick.cards), "winner": one.winner, "points": one.points}
+            for one in last.taken
+        ],
+        "lines": _lines(score),
+    }
+
+
+_OPS: dict[str, Callable[[Rules, Json], Json]] = {
+    "legal": _legal,
+    "auction": _auction,
+    "melds": _melds,
+    "score": _score,
+    "deal": _deal,
+}
