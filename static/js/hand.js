@@ -87,7 +87,7 @@ export class Hand extends LitElement {
     const { turn = false, trump = null, selected = null, lang, label, describe, onCard } = this.hand;
     const cards = withReasons(this.hand.cards);
     const firstTrump = cards.find((one) => parse(one.card).suit === trump)?.card;
-    return html`<div class="hand ${turn ? "is-turn" : ""}" data-count=${cards.length} role="group" aria-label=${label ?? nothing}
+    return html`<div class="hand ${turn ? "is-turn" : ""} ${firstTrump ? "has-tab" : ""}" data-count=${cards.length} role="group" aria-label=${label ?? nothing}
       @keydown=${this.onKey} @focusin=${this.onFocus}>
       ${repeat(
         cards,
