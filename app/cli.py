@@ -39,9 +39,12 @@ def serve() -> None:
 @cli.command()
 def referee() -> None:
     """Judge games for other programs: one JSON question a line on standard input, one answer a line on standard output."""
-    from app.wire.referee import answer_lines
+    from app.wire.referee import Unreadable, answer_lines
 
-    answer_lines(sys.stdin, sys.stdout)
+    try:
+        answer_lines(sys.stdin.buffer, sys.stdout)
+    except Unreadable as error:
+        _fail(str(error))
 
 
 def main() -> None:

@@ -1,9 +1,11 @@
 """What does the referee answer? Questions about single deals as JSON objects, each answered on its own.
 
-The questions and their answers are described in docs/rules.md. An item that does not fit gets an error of its own; only an unreadable input is a fault of the whole.
+The questions and their answers are described in docs/rules.md. An item that does not fit gets an error of its own; only an
+unreadable input is a fault of the whole.
 """
 
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TextIO
 
@@ -25,7 +27,7 @@ Json = dict[str, Any]
 
 
 class Unreadable(Exception):
-    """The input is not JSON at all; says which line."""
+    """The input is not JSON at all, or deeper or longer than can be read; says which line."""
 
 
 def answer(question: object) -> Json:
@@ -44,21 +46,43 @@ def answer(question: object) -> Json:
         return echoed | {"error": _error(refused)}
 
 
-def answer_lines(source: Iterable[str], out: TextIO) -> None:
+def answer_lines(source: Iterable[str | bytes], out: TextIO) -> None:
     """Answer JSON lines, one line each, in order; empty lines are passed over. Raises `Unreadable`."""
     for number, line in enumerate(source, start=1):
         if line.strip():
-            out.write(json.dumps(answer(read_json(line, number)), ensure_ascii=False) + "\n")
+            out.write(answer_text(line, number) + "\n")
             out.flush()
 
 
-def read_json(text: str | bytes, line: int | None = None) -> object:
-    """The JSON value; raises `Unreadable`."""
+def answer_text(text: str | bytes, line: int | None = None) -> str:
+    """The answer to one question, both as JSON text; raises `Unreadable`.
+
+    The answer is ASCII: an echoed `id` may hold what no encoding can carry.
+    """
+    question = read_json(text, line)
     try:
-        return json.loads(text)
+        return json.dumps(answer(question), allow_nan=False)
+    except RecursionError:
+        raise _unreadable(line) from None
+
+
+def read_json(text: str | bytes, line: int | None = None) -> object:
+    """The JSON value; raises `Unreadable`. NaN and numbers without end are no JSON, and could not be echoed."""
+    try:
+        return json.loads(text, parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError):
-        where = "" if line is None else f"line {line}: "
-        raise Unreadable(f"{where}this is not JSON") from None
+        raise _unreadable(line) from None
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return number
+
+
+def _unreadable(line: int | None) -> Unreadable:
+    return Unreadable(f"{'' if line is None else f'line {line}: '}this cannot be read as JSON")
 
 
 def _error(refused: Refused) -> Json:
@@ -320,7 +344,8 @@ def _belotes(rules: Rules, trump: Trump, given: object) -> BySide[int]:
 
 def _valid_melds(rules: Rules, question: Json) -> BySide[int]:
     """The points of the melds that count; only the named side's do."""
-    given = _object(question.get("melds") or {}, "melds")
+    melds = question.get("melds")
+    given = _object({} if melds is None else melds, "melds")
     values = BySide.of(lambda side: [_meld_points(one) for one in _list(given.get(side, []), "melds")])
     winner = question.get("melds_winner")
     side = None if winner is None else _side(winner, "melds_winner")
