@@ -1,0 +1,80 @@
+#!lua name=coinche_1
+
+-- What must happen to a table in one piece. The library's name carries a version, so that old and new processes can share a store.
+
+local COMMANDS_KEPT = 64
+
+local function now_ms()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+
+-- Lua would write a time as 1.796e+12.
+local function whole(number)
+  return string.format('%.0f', number)
+end
+
+-- keys: table, log, commands, dues, outbox; all of one hash tag.
+-- args: seq before, command id, entry, timer ('keep', 'none' or ms), frame or '', finished game or '', table id, channel.
+local function append(keys, args)
+  local meta, log, commands, dues, outbox = keys[1], keys[2], keys[3], keys[4], keys[5]
+  local before, cid, entry, timer, frame, finished, id, channel = unpack(args)
+  local known = redis.call('ZSCORE', commands, cid)
+  if known then
+    return {'known', whole(known)}
+  end
+  local seq = redis.call('HGET', meta, 'seq')
+  if not seq then
+    return {'gone'}
+  end
+  if tonumber(seq) ~= tonumber(before) then
+    return {'stale', seq}
+  end
+  seq = whole(tonumber(seq) + 1)
+  local now = now_ms()
+  local due = ''
+  if timer == 'keep' then
+    due = redis.call('HGET', meta, 'due') or ''
+  elseif timer == 'none' then
+    redis.call('ZREM', dues, id)
+  else
+    due = whole(now + tonumber(timer))
+    redis.call('ZADD', dues, due, id)
+  end
+  redis.call('XADD', log, seq .. '-0', 'entry', entry, 'at', whole(now), 'due', due)
+  redis.call('HSET', meta, 'seq', seq, 'due', due)
+  redis.call('ZADD', commands, seq, cid)
+  redis.call('ZREMRANGEBYRANK', commands, 0, -COMMANDS_KEPT - 1)
+  if frame ~= '' then
+    redis.call('HSET', meta, 'frame', frame, 'base', seq)
+  end
+  if finished ~= '' then
+    local start = redis.call('HMGET', meta, 'frame', 'base')
+    redis.call('XADD', outbox, '*', 'table', id, 'game', finished, 'frame', start[1], 'first', start[2], 'last', seq)
+  end
+  redis.call('PUBLISH', channel, seq)
+  return {'appended', seq, whole(now), due}
+end
+
+-- keys: table, log. A table as it was when its present game began, and the entries since.
+local function load(keys)
+  local meta = redis.call('HMGET', keys[1], 'epoch', 'seq', 'base', 'frame', 'due')
+  if not meta[1] then
+    return {}
+  end
+  return {meta[1], meta[2], meta[4], meta[5], redis.call('XRANGE', keys[2], meta[3], '+')}
+end
+
+-- keys: dues. args: lease in ms, how many. A claimed duty stays in the set, later, so that it is not lost with its worker.
+local function claim(keys, args)
+  local now = now_ms()
+  local ids = redis.call('ZRANGEBYSCORE', keys[1], '-inf', now, 'LIMIT', 0, args[2])
+  for _, id in ipairs(ids) do
+    redis.call('ZADD', keys[1], whole(now + tonumber(args[1])), id)
+  end
+  return {whole(now), ids}
+end
+
+redis.register_function('coinche_1_append', append)
+redis.register_function{function_name = 'coinche_1_load', callback = load, flags = {'no-writes'}}
+redis.register_function('coinche_1_claim', claim)

@@ -1,0 +1,202 @@
+"""What the use cases need of the world: a log, presence, an index of tables, a bell, dice. Adapters live in `app/store`."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from app.game.actions import Deal
+from app.game.seats import Seat
+from app.tables.table import Command, Happened, Person, Table
+
+At = tuple[int, int]
+"""[epoch, seq]: a moment in the life of a table; epochs change only when a store came back with a lost tail."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a table's log: a command that was accepted, with all its events.
+
+    `by` is the identity that asked, None the house. `at` and `due` (when the croupier's next duty falls due, None: never) are
+    milliseconds of the store's clock, which alone decides; they are set when the entry is stored.
+    """
+
+    seq: int
+    by: str | None
+    command: Command
+    events: tuple[Happened, ...]
+    at: int = 0
+    due: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A table as it was when its present game began (or when it was opened), and the entries since then."""
+
+    epoch: int
+    frame: Table
+    seq: int
+    due: int | None
+    entries: Sequence[Entry]
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """When the next duty falls due: `after` ms from the moment of storing, or never. Left out, the running one goes on."""
+
+    after: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A game whose last entry this is, to be archived."""
+
+    game: str
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """The entry is stored, under this number and with these times."""
+
+    seq: int
+    at: int
+    due: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """This command was stored before, under this number."""
+
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """The log has moved on; decide again."""
+
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """Tables whose duty was due at `now`, by the store's clock."""
+
+    now: int
+    tables: Sequence[str]
+
+
+class GameLog(Protocol):
+    """The logs of the tables: the truth and its lock."""
+
+    async def open(self, table: Table) -> int:
+        """Store a new table; returns its epoch."""
+
+    async def load(self, table: str) -> Stored | None:
+        """A table and its present game, or None if there is none of that name."""
+
+    async def since(self, table: str, seq: int) -> Sequence[Entry]:
+        """The entries after a number, in order."""
+
+    async def append(
+        self, table: str, cid: str, entry: Entry, timer: Timer | None, frame: Table | None, finished: Finished | None
+    ) -> Appended | Known | Stale:
+        """Store the entry under its number if that is the next one, with all that goes with it, or change nothing.
+
+        A known `cid` is answered first. `frame` is the table before the entry, where a game begins with it.
+        """
+
+    async def claim(self, lease: int) -> Claimed:
+        """Tables with a duty that is due, each for one caller; again after `lease` ms unless their timer has changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Something said at a table: a preset phrase or words."""
+
+    at: int
+    seat: Seat
+    name: str
+    phrase: str | None
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rang:
+    """The bell of a table: its log, its company, or something said."""
+
+    table: str
+    said: Said | None = None
+
+
+class Bell(Protocol):
+    """At most once, and only a hint: the log is the book."""
+
+    async def follow(self, table: str) -> None:
+        """Hear the bell of a table from now on."""
+
+    async def unfollow(self, table: str) -> None: ...
+
+    def rings(self) -> AsyncIterator[Rang]:
+        """The rings of all tables that are followed."""
+
+
+class Company(Protocol):
+    """Who is at a table, and what is said there; lost without harm."""
+
+    async def here(self, table: str, connection: str, person: str | None) -> None:
+        """Somebody is connected; to be said again within half the time it holds."""
+
+    async def gone(self, table: str, connection: str, person: str | None) -> None: ...
+
+    async def present(self, table: str) -> Sequence[str | None]:
+        """The identity behind each connection, None for a stranger."""
+
+    async def say(self, table: str, said: Said) -> None: ...
+
+    async def talk(self, table: str) -> Sequence[Said]:
+        """The last things said, oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A table as the lobby shows it: without its game, but whether one is running."""
+
+    table: Table
+    playing: bool
+
+
+class Lobby(Protocol):
+    """A small index of the tables that anybody may find; rebuilt from the tables if lost."""
+
+    async def show(self, table: Table) -> None:
+        """Put the table into the index as it is, or take it out if it is not for all, or empty."""
+
+    async def tables(self) -> Sequence[Listed]:
+        """The tables in the index, newest first."""
+
+
+class Guests(Protocol):
+    """Identities that need no account."""
+
+    async def welcome(self, name: str) -> tuple[Person, str]:
+        """A new guest, and the secret token it is known by."""
+
+    async def by_token(self, token: str) -> Person | None: ...
+
+    async def rename(self, token: str, name: str) -> Person | None: ...
+
+
+class Clock(Protocol):
+    """The time of the wall, in ms."""
+
+    def __call__(self) -> int: ...
+
+
+class Dice(Protocol):
+    """What must be unguessable."""
+
+    def table_id(self) -> str: ...
+
+    def dealer(self) -> Seat: ...
+
+    def deal(self) -> Deal:
+        """Fresh secrets and the pack they give."""
