@@ -104,7 +104,7 @@ class RedisLog:
         await self._redis.function_load(_LIBRARY, replace=True)
 
     async def open(self, table: Table) -> int:
-        fields: dict[str, Any] = {"epoch": "1", "seq": "0", "base": "1", "frame": write_frame(table), "due": ""}
+        fields: Any = {"epoch": "1", "seq": "0", "base": "1", "frame": write_frame(table), "due": ""}
         await _reply(self._redis.hset(_Keys(table.id).meta, mapping=fields))
         return 1
 
@@ -127,8 +127,7 @@ class RedisLog:
         self, table: str, cid: str, entry: Entry, timer: Timer | None, frame: Table | None, finished: Finished | None
     ) -> Appended | Known | Stale:
         keys = _Keys(table)
-        reply = await cast(
-            Any,
+        reply = await _reply(
             self._redis.fcall(
                 "coinche_1_append",
                 5,
@@ -268,11 +267,11 @@ class RedisLobby:
             await _reply(self._redis.hdel(self.KEY, table.id))
 
     async def tables(self) -> Sequence[Listed]:
-        shown = {id: json.loads(text) for id, text in (await _reply(self._redis.hgetall(self.KEY))).items()}
-        idle = [id for id, one in shown.items() if one["touched"] < _now() - IDLE_MS]
+        shown = {name: json.loads(text) for name, text in (await _reply(self._redis.hgetall(self.KEY))).items()}
+        idle = [name for name, one in shown.items() if one["touched"] < _now() - IDLE_MS]
         if idle:
             await _reply(self._redis.hdel(self.KEY, *idle))
-        listed = [Listed(read_frame(one["frame"]), one["playing"]) for id, one in shown.items() if id not in idle]
+        listed = [Listed(read_frame(one["frame"]), one["playing"]) for name, one in shown.items() if name not in idle]
         return sorted(listed, key=lambda one: one.table.created, reverse=True)
 
 

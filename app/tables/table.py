@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from app.game import engine
-from app.game.actions import Action, Deal, Play, Redeal, Speak
-from app.game.auction import Say
+from app.game.actions import Deal, Play, Redeal, Speak
 from app.game.events import CallMade, CardPlayed, Event, GameWon, HandsDealt, RedealClaimed
 from app.game.refusal import Refused, Why
 from app.game.rules import Rules

@@ -1,4 +1,4 @@
-"""How are the core's values written as JSON, and read back? Each class of a union has a name; nothing else knows these names."""
+"""How are the core's values written as JSON, and read back? Each class of a union has a name, known here alone."""
 
 import re
 from collections.abc import Mapping
