@@ -1,0 +1,155 @@
+// @ts-check
+// What a click does beyond the game itself: names, tables, seats. Each tells in words what went wrong.
+
+import * as api from "./api.js";
+import { t } from "./i18n.js";
+import { go, pathOf } from "./place.js";
+import { changed, state } from "./store.js";
+import * as words from "./words.js";
+
+/** @import {TableInfo} from "./types.js" */
+
+/**
+ * Words for whatever went wrong.
+ * @param {unknown} problem
+ */
+export function wordsFor(problem) {
+  if (!(problem instanceof api.Problem)) throw problem;
+  return words.reason(problem.why);
+}
+
+/** @param {string} name */
+export async function signIn(name) {
+  const wished = name.trim() || state.me?.name || t("name.guest");
+  const wasNobody = state.me === null;
+  state.me = await api.sayName(wished);
+  if (wasNobody) state.session?.socket.again();
+  changed();
+}
+
+/**
+ * Save a name and say what the server thought of it.
+ * @param {string} name
+ * @returns {Promise<string>} "" or what was wrong
+ */
+export async function saveName(name) {
+  try {
+    await signIn(name);
+    return "";
+  } catch (problem) {
+    return wordsFor(problem);
+  }
+}
+
+/** The name in the lobby's field, as it stands. */
+function typedName() {
+  const field = document.getElementById("name");
+  return field instanceof HTMLInputElement ? field.value : "";
+}
+
+/** @param {() => Promise<void>} what */
+async function busy(what) {
+  if (state.lobby.busy) return;
+  state.lobby.busy = true;
+  state.problem = "";
+  changed();
+  try {
+    if (!state.me) await signIn(typedName());
+    await what();
+  } catch (problem) {
+    state.problem = wordsFor(problem);
+  }
+  state.lobby.busy = false;
+  changed();
+}
+
+/** Three house players and a table nobody need know of. */
+export function playHouse() {
+  return busy(async () => {
+    const { preset } = state.lobby;
+    const table = await api.open({ preset, options: {}, clock: null, listed: false });
+    await api.start(table.id);
+    go(pathOf(table.id));
+  });
+}
+
+/** Open the table that the form describes. */
+export function openTable() {
+  const { preset, clock, listed, overrides } = state.lobby;
+  return busy(async () => {
+    state.lobby.refusal = "";
+    try {
+      const table = await api.open({ preset, options: overrides, clock, listed });
+      go(pathOf(table.id));
+    } catch (problem) {
+      state.lobby.refusal = wordsFor(problem);
+      if (problem instanceof api.Problem && problem.detail) state.lobby.refusal += ` (${optionNamed(problem.detail)})`;
+    }
+  });
+}
+
+/**
+ * The server names the option at fault; say it in the form's words.
+ * @param {string} detail
+ */
+function optionNamed(detail) {
+  const option = state.rules?.options.find(({ name }) => detail === name || detail.includes(name));
+  return option ? t(`option.${option.name}`) : detail;
+}
+
+/** @param {string} id */
+export function joinTable(id) {
+  return busy(async () => {
+    try {
+      await api.sit(id);
+    } catch (problem) {
+      if (problem instanceof api.Problem && problem.status === 404) throw problem;
+    }
+    go(pathOf(id));
+  });
+}
+
+/**
+ * Do something about the table one is at, and draw what the server made of it.
+ * @param {(id: string) => Promise<TableInfo>} what
+ */
+export async function atTable(what) {
+  const { session } = state;
+  if (!session) return;
+  try {
+    session.take(await what(session.id));
+  } catch (problem) {
+    session.note(wordsFor(problem));
+  }
+}
+
+/**
+ * Sit down; whoever has no name yet is asked for one first.
+ * @param {number} [seat]
+ */
+export async function sitDown(seat) {
+  if (!state.me) await saveName(typedName());
+  await atTable((id) => api.sit(id, seat));
+}
+
+/** Leave one's seat and go back to the lobby. */
+export async function leaveTable() {
+  const { session } = state;
+  if (session && session.seat !== null) await atTable((id) => api.leave(id));
+  go("/");
+}
+
+/**
+ * Copy a text, also where the page is not in a secure context.
+ * @param {string} text
+ * @param {HTMLInputElement | null} field that shows the text
+ */
+export async function copy(text, field) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    field?.select();
+    return document.execCommand("copy");
+  }
+}

@@ -1,0 +1,90 @@
+// @ts-check
+// The REST routes of the server, as functions.
+
+/** @import {Me, RuleBook, TableInfo, Ranked} from "./types.js" */
+
+/** The server said no; `why` is one of its reasons, or "offline". */
+export class Problem extends Error {
+  /**
+   * @param {string} why
+   * @param {number} status
+   * @param {string} [detail]
+   */
+  constructor(why, status, detail = "") {
+    super(why);
+    this.why = why;
+    this.status = status;
+    this.detail = detail;
+  }
+}
+
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body]
+ * @returns {Promise<any>}
+ */
+async function call(method, path, body) {
+  /** @type {RequestInit} */
+  const request = { method, headers: { accept: "application/json" }, credentials: "same-origin" };
+  if (method !== "GET" && method !== "DELETE") {
+    request.headers = { accept: "application/json", "content-type": "application/json" };
+    request.body = JSON.stringify(body ?? {});
+  }
+  let answer;
+  try {
+    answer = await fetch(`/api/v1${path}`, request);
+  } catch {
+    throw new Problem("offline", 0);
+  }
+  const data = await answer.json().catch(() => null);
+  if (!answer.ok) throw new Problem(data?.why ?? "internal", answer.status, data?.detail ?? "");
+  return data;
+}
+
+/** @param {string} id */
+const at = (id) => `/tables/${encodeURIComponent(id)}`;
+
+/** @returns {Promise<Me | null>} */
+export async function me() {
+  try {
+    return await call("GET", "/me");
+  } catch (problem) {
+    if (problem instanceof Problem && problem.status === 401) return null;
+    throw problem;
+  }
+}
+
+/** @type {(name: string) => Promise<Me>} */
+export const sayName = (name) => call("POST", "/me", { name });
+/** @type {() => Promise<RuleBook>} */
+export const rules = () => call("GET", "/rules");
+/** @type {() => Promise<TableInfo[]>} */
+export const tables = async () => (await call("GET", "/tables")).tables ?? [];
+/** @type {(wish: {preset: string, options: object, clock: number | null, listed: boolean}) => Promise<TableInfo>} */
+export const open = (wish) => call("POST", "/tables", wish);
+/** @type {(id: string) => Promise<TableInfo>} */
+export const table = (id) => call("GET", at(id));
+/** @type {(id: string, seat?: number) => Promise<TableInfo>} */
+export const sit = (id, seat) => call("POST", `${at(id)}/sit`, seat === undefined ? {} : { seat });
+/** @type {(id: string) => Promise<TableInfo>} */
+export const leave = (id) => call("POST", `${at(id)}/leave`);
+/** @type {(id: string, ready: boolean) => Promise<TableInfo>} */
+export const ready = (id, isReady) => call("POST", `${at(id)}/ready`, { ready: isReady });
+/** @type {(id: string) => Promise<TableInfo>} */
+export const start = (id) => call("POST", `${at(id)}/start`);
+/** @type {(id: string, seat?: number) => Promise<TableInfo>} */
+export const addHouse = (id, seat) => call("POST", `${at(id)}/house`, seat === undefined ? {} : { seat });
+/** @type {(id: string, seat: number) => Promise<TableInfo>} */
+export const removeHouse = (id, seat) => call("DELETE", `${at(id)}/house/${seat}`);
+/** @type {(id: string, seat: number) => Promise<TableInfo>} */
+export const standIn = (id, seat) => call("POST", `${at(id)}/stand-in`, { seat });
+/** @type {() => Promise<Ranked[]>} */
+export const players = async () => (await call("GET", "/players")).players ?? [];
+/** @type {(id: string) => Promise<any[]>} */
+export const gamesOf = async (id) => {
+  const answer = await call("GET", `/players/${encodeURIComponent(id)}/games`);
+  return Array.isArray(answer) ? answer : (answer.games ?? []);
+};
+/** @type {(id: string) => Promise<any>} */
+export const game = (id) => call("GET", `/games/${encodeURIComponent(id)}`);

@@ -1,0 +1,97 @@
+// @ts-check
+// The page begins here: preferences, words, who one is, and which of the two places one is in.
+
+import { html, nothing, render } from "./vendor/lit.js";
+import * as api from "./api.js";
+import { language, load, t } from "./i18n.js";
+import { onNavigate, placeOf } from "./place.js";
+import { Session } from "./session.js";
+import { changed, onChange, state } from "./store.js";
+import { lobby, watchLobby } from "./views/lobby.js";
+import { table } from "./views/table.js";
+import { menu } from "./views/menu.js";
+import { gamePage } from "./views/game.js";
+
+const page = /** @type {HTMLElement} */ (document.getElementById("page"));
+
+/** Classes and language of the document follow the preferences. */
+function dress() {
+  const { preferences } = state;
+  const root = document.documentElement;
+  root.lang = language();
+  root.classList.toggle("four-colours", preferences.fourColours);
+  root.classList.toggle("still", preferences.stillness);
+  if (preferences.theme === "auto") delete root.dataset.theme;
+  else root.dataset.theme = preferences.theme;
+}
+
+function title() {
+  const view = state.session?.shown.view;
+  if (view && view.viewer !== null && view.turn === view.viewer && view.phase !== "over") return `${t("turn.yours")} – Coinche`;
+  return "Coinche";
+}
+
+function draw() {
+  if (state.preferences.language !== language()) {
+    void load(state.preferences.language).then(changed);
+    return;
+  }
+  dress();
+  document.title = title();
+  render(
+    html`${state.route.name === "table" ? table() : lobby()} ${menu()} ${state.game ? gamePage(state.game) : nothing}`,
+    page,
+  );
+}
+
+/** Follow the address: leave the table one was at, sit down at the one it names. */
+function arrive() {
+  const place = placeOf(location.pathname);
+  const here = state.session?.id ?? null;
+  const there = place.name === "table" ? place.id : null;
+  state.route = place;
+  state.drawer = null;
+  if (here !== there) {
+    state.session?.close();
+    state.session = there === null ? null : new Session(there);
+    state.problem = "";
+  }
+  watchLobby(place.name === "lobby");
+  changed();
+}
+
+async function begin() {
+  await load(state.preferences.language);
+  onChange(draw);
+  onNavigate(arrive);
+  arrive();
+  const asks = [
+    api.me().then((me) => {
+      state.me = me;
+    }),
+    api.rules().then((rules) => {
+      state.rules = rules;
+    }),
+  ];
+  const answers = await Promise.allSettled(asks);
+  state.known = true;
+  if (answers.some((answer) => answer.status === "rejected")) {
+    state.lobby.offline = true;
+    setTimeout(() => void again(), 3000);
+  }
+  changed();
+}
+
+/** Ask once more for what could not be had, until it is there. */
+async function again() {
+  try {
+    state.rules ??= await api.rules();
+    state.me ??= await api.me();
+    state.lobby.offline = false;
+    changed();
+  } catch {
+    setTimeout(() => void again(), 5000);
+  }
+}
+
+void begin();

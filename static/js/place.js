@@ -1,0 +1,50 @@
+// @ts-check
+// Where one is: the lobby at "/", a table at "/t/<id>". Links inside the page change the address without loading it anew.
+
+/** @type {() => void} */
+let arrived = () => {};
+
+/**
+ * @param {string} path
+ * @returns {{name: "lobby"} | {name: "table", id: string}}
+ */
+export function placeOf(path) {
+  const found = /^\/t\/([^/]+)\/?$/.exec(path);
+  return found?.[1] ? { name: "table", id: decodeURIComponent(found[1]) } : { name: "lobby" };
+}
+
+/** @param {string} id */
+export function pathOf(id) {
+  return `/t/${encodeURIComponent(id)}`;
+}
+
+/**
+ * The table in what somebody pasted: a link or a bare code; null if there is none.
+ * @param {string} text
+ */
+export function tableIn(text) {
+  const link = /\/t\/([^/?#\s]+)/.exec(text);
+  const code = link?.[1] ? decodeURIComponent(link[1]) : text.trim();
+  return /^[\w-]{4,64}$/.test(code) ? code : null;
+}
+
+/** @param {string} path */
+export function go(path) {
+  if (path !== location.pathname) history.pushState(null, "", path);
+  scrollTo(0, 0);
+  arrived();
+}
+
+/** @param {() => void} listener */
+export function onNavigate(listener) {
+  arrived = listener;
+  addEventListener("popstate", listener);
+  document.addEventListener("click", (event) => {
+    const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
+    if (!(link instanceof HTMLAnchorElement) || link.origin !== location.origin || link.target) return;
+    if (event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    if (link.pathname !== "/" && !link.pathname.startsWith("/t/")) return;
+    event.preventDefault();
+    go(link.pathname);
+  });
+}

@@ -1,0 +1,335 @@
+// @ts-check
+// One table as this page follows it: the newest state of affairs, the one being shown, and the one action under way.
+
+import { Line } from "./socket.js";
+import { Pace, older } from "./pace.js";
+import { changed, state } from "./store.js";
+import { t } from "./i18n.js";
+import * as words from "./words.js";
+import * as tell from "./tell.js";
+
+/** @import {Action, At, GameEvent, Pending, Said, SeatInfo, Step, TableInfo, View} from "./types.js" */
+/** @import {Frame} from "./pace.js" */
+
+/** @typedef {{view: View | null, turn: number | null, deadline: number | null, next: number[], kind: Frame["kind"]}} Shown */
+
+/** A name for a command that nobody else will think of. */
+function newCid() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(9)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+export class Session {
+  /** @param {string} id */
+  constructor(id) {
+    this.id = id;
+    /** @type {"connecting" | "live" | "lost" | "gone"} */
+    this.line = "connecting";
+    /** @type {TableInfo | null} */
+    this.table = null;
+    /** @type {number | null} */
+    this.seat = null;
+    /** Server time minus ours. */
+    this.offset = 0;
+    /** @type {Step | null} */
+    this.newest = null;
+    /** @type {Shown} */
+    this.shown = { view: null, turn: null, deadline: null, next: [], kind: "view" };
+    /** @type {Said[]} */
+    this.talk = [];
+    this.unread = 0;
+    /** @type {Map<number, {text: string, until: number}>} what a seat just said, over its place */
+    this.bubbles = new Map();
+    /** One line about the last refusal or a card that may not be played. */
+    this.notice = "";
+    /** What has been picked in the auction, for one deal. */
+    this.pick = { deal: 0, value: /** @type {number | "capot" | null} */ (null), trump: /** @type {any} */ (null) };
+    this.declares = true;
+    /** @type {Map<string, number>} resends of a command the server was too busy for */
+    this.tries = new Map();
+    this.pace = new Pace(state.preferences.pace);
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
+    /** @type {Pending | null} */
+    this.pending = this.#recall();
+    this.socket = new Line(id, {
+      message: (message) => this.#hear(message),
+      state: (line) => {
+        this.line = line;
+        if (line === "gone") this.#forget();
+        changed();
+      },
+      newest: () => this.newest?.at ?? null,
+    });
+  }
+
+  close() {
+    clearTimeout(this.timer);
+    this.socket.close();
+  }
+
+  /** The server's time now. */
+  get now() {
+    return Date.now() + this.offset;
+  }
+
+  /** @returns {View | null} */
+  get view() {
+    return this.newest?.view ?? null;
+  }
+
+  get isHost() {
+    return this.table !== null && state.me !== null && this.table.host === state.me.id;
+  }
+
+  /**
+   * @param {number} seat
+   * @returns {SeatInfo}
+   */
+  at(seat) {
+    const found = this.table?.seats.find((info) => info.seat === seat);
+    return found ?? { seat, kind: "free", player: null, name: null, ready: false, away: false, present: false };
+  }
+
+  /**
+   * @param {number} seat
+   * @returns {string}
+   */
+  name(seat) {
+    return this.at(seat).name ?? t("seat.unnamed", { number: seat + 1 });
+  }
+
+  /**
+   * "Us", "Them", or the two names for those who only watch.
+   * @param {"A" | "B"} side
+   */
+  side(side) {
+    const mine = this.view?.viewer ?? this.seat;
+    if (mine !== null) return t(words.sideOf(mine) === side ? "side.us" : "side.them");
+    const first = side === "A" ? 0 : 1;
+    return `${this.name(first)} & ${this.name(first + 2)}`;
+  }
+
+  /**
+   * Do something in the game. One thing at a time: a second click on the way changes nothing.
+   * @param {Action} action
+   */
+  act(action) {
+    if (this.pending) return;
+    this.#catchUp();
+    const withoutTurn = action.kind === "coinche" || action.kind === "return";
+    this.pending = { cid: newCid(), turn: withoutTurn ? null : (this.newest?.turn ?? null), action };
+    this.notice = "";
+    this.#remember();
+    this.#send();
+    changed();
+  }
+
+  /** @param {{phrase: string} | {text: string}} what */
+  say(what) {
+    if (!this.socket.send({ type: "chat", ...what })) this.notice = t("reason.offline");
+    changed();
+  }
+
+  /** @param {string} line */
+  note(line) {
+    this.notice = line;
+    tell.aloud(line);
+    changed();
+  }
+
+  /**
+   * The table as a REST route answered it.
+   * @param {any} table
+   */
+  take(table) {
+    if (!table || !Array.isArray(table.seats)) return;
+    this.table = table;
+    const mine = this.table?.seats.find((info) => info.player !== null && info.player === state.me?.id);
+    const seat = mine ? mine.seat : null;
+    if (seat !== this.seat) {
+      this.seat = seat;
+      this.socket.join();
+    }
+    changed();
+  }
+
+  #send() {
+    if (!this.pending) return;
+    const { cid, turn, action } = this.pending;
+    this.socket.send({ type: "act", cid, ...(turn === null ? {} : { turn }), action });
+  }
+
+  /** @param {any} message */
+  #hear(message) {
+    switch (message.type) {
+      case "welcome":
+        return this.#welcome(message);
+      case "step":
+        return this.#step(message);
+      case "table":
+        this.table = message.table;
+        return changed();
+      case "chat":
+        return this.#said(message);
+      case "ack":
+        if (message.cid === this.pending?.cid) this.#forget();
+        return changed();
+      case "refused":
+        return this.#refused(message);
+      case "pong":
+        this.offset = message.now - Date.now();
+        return undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  /** @param {any} message */
+  #welcome(message) {
+    this.offset = message.now - Date.now();
+    this.table = message.table;
+    this.seat = message.you?.seat ?? null;
+    const { at, turn, deadline, view } = message;
+    this.newest = { at, turn, deadline, next: message.next ?? [], view, events: [] };
+    this.talk = message.chat ?? [];
+    this.pace.clear();
+    this.#show({ kind: "view", step: this.newest, view, hold: 0, tells: false });
+    if (!this.pending) return;
+    if (this.pending.turn === null || this.pending.turn === turn) this.#send();
+    else {
+      this.#forget();
+      this.note(t("notice.moved_on"));
+    }
+  }
+
+  /** @param {any} message */
+  #step(message) {
+    if (this.newest && !older(this.newest.at, message.at)) return;
+    /** @type {Step} */
+    const step = {
+      at: message.at,
+      turn: message.turn ?? null,
+      deadline: message.deadline ?? null,
+      next: message.next ?? [],
+      view: message.view ?? this.newest?.view ?? null,
+      events: message.events ?? [],
+    };
+    if (step.view?.deal !== this.newest?.view?.deal) this.notice = "";
+    const mineBefore = this.newest?.turn;
+    this.newest = step;
+    if (mineBefore !== step.turn) this.notice = "";
+    if (this.pending && this.pending.turn !== null && step.turn !== null && step.turn > this.pending.turn) this.#forget();
+    this.pace.push(step);
+    if (document.visibilityState === "hidden") this.#catchUp();
+    this.#pump();
+  }
+
+  /** Show frames as their time comes. */
+  #pump() {
+    clearTimeout(this.timer);
+    for (;;) {
+      const frame = this.pace.take(performance.now());
+      if (!frame) break;
+      this.#show(frame);
+    }
+    const wait = this.pace.wait(performance.now());
+    if (wait !== null) this.timer = setTimeout(() => this.#pump(), wait);
+  }
+
+  #catchUp() {
+    clearTimeout(this.timer);
+    const frame = this.pace.jump(performance.now());
+    if (frame) this.#show(frame);
+  }
+
+  /** @param {Frame} frame */
+  #show(frame) {
+    const { turn, deadline, next } = frame.step;
+    const before = this.shown.view;
+    this.shown = { view: frame.view, turn, deadline, next, kind: frame.kind };
+    if (frame.tells) this.#tells(frame.step.events);
+    tell.turn(before, this.shown.view, this.newest?.view ?? null);
+    changed();
+  }
+
+  /** @param {GameEvent[]} events */
+  #tells(events) {
+    tell.events(events, { name: (seat) => this.name(seat), side: (side) => this.side(side) });
+    for (const event of events) {
+      if (event.kind === "belote_said") this.bubble(event.seat, words.coded("belote", event.word));
+      else if (event.kind === "melds_announced") {
+        this.bubble(event.seat, event.kinds.map((/** @type {string} */ kind) => words.coded("meld", kind)).join(" · "));
+      } else if (event.kind === "redeal_claimed") this.bubble(event.seat, words.coded("redeal", event.right));
+      else if (event.kind === "deal_passed_out") this.notice = t("event.passed_out");
+    }
+  }
+
+  /**
+   * @param {number} seat
+   * @param {string} text
+   */
+  bubble(seat, text) {
+    const until = performance.now() + 3500;
+    this.bubbles.set(seat, { text, until });
+    setTimeout(() => {
+      if (this.bubbles.get(seat)?.until === until) this.bubbles.delete(seat);
+      changed();
+    }, 3500);
+  }
+
+  /** @param {Said} said */
+  #said(said) {
+    this.talk = [...this.talk, said].slice(-100);
+    const text = said.text ?? words.coded("phrase", said.phrase ?? "");
+    if (said.seat !== null && said.seat !== undefined) this.bubble(said.seat, text);
+    if (state.drawer !== "right") this.unread += 1;
+    tell.aloud(`${said.name}: ${text}`);
+    changed();
+  }
+
+  /** @param {{cid: string, why: string}} message */
+  #refused(message) {
+    if (message.cid !== this.pending?.cid) {
+      if (!message.cid) this.note(words.reason(message.why));
+      return;
+    }
+    const tries = this.tries.get(message.cid) ?? 0;
+    if (message.why === "busy" && tries < 5) {
+      this.tries.set(message.cid, tries + 1);
+      setTimeout(() => this.#send(), 400 * (tries + 1));
+      return;
+    }
+    this.#forget();
+    this.note(words.reason(message.why));
+  }
+
+  #key() {
+    return `coinche.pending.${this.id}`;
+  }
+
+  #remember() {
+    try {
+      sessionStorage.setItem(this.#key(), JSON.stringify(this.pending));
+    } catch {
+      // Then it is only kept until a reload.
+    }
+  }
+
+  #forget() {
+    this.pending = null;
+    try {
+      sessionStorage.removeItem(this.#key());
+    } catch {
+      // Nothing was kept.
+    }
+  }
+
+  /** @returns {Pending | null} */
+  #recall() {
+    try {
+      return JSON.parse(sessionStorage.getItem(this.#key()) ?? "null");
+    } catch {
+      return null;
+    }
+  }
+}

@@ -1,0 +1,159 @@
+// @ts-check
+// The live line to one table: joins, comes back by itself, and never gives up.
+
+/** @import {At} from "./types.js" */
+
+const LEAST = 250;
+const MOST = 8000;
+const PING_EVERY = 20_000;
+const SILENT_FOR = 30_000;
+
+/**
+ * How long to wait before trying again: full jitter under a ceiling that doubles from 0.25 to 8 seconds.
+ * @param {number} attempt 0 for the first try again
+ * @param {() => number} [random] a number from 0 up to 1
+ */
+export function backOff(attempt, random = Math.random) {
+  return Math.round(random() * Math.min(MOST, LEAST * 2 ** attempt));
+}
+
+/** Close codes after which coming back would not help. */
+export const FINAL = new Set([4404]);
+
+/**
+ * @typedef {{
+ *   message: (message: any) => void,
+ *   state: (state: "connecting" | "live" | "lost" | "gone") => void,
+ *   newest: () => At | null,
+ * }} Listener
+ */
+
+export class Line {
+  /**
+   * @param {string} table
+   * @param {Listener} listener
+   */
+  constructor(table, listener) {
+    this.table = table;
+    this.listener = listener;
+    this.attempt = 0;
+    this.heard = 0;
+    this.closed = false;
+    this.after = 0;
+    /** @type {WebSocket | null} */
+    this.socket = null;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.retry = undefined;
+    this.beat = setInterval(() => this.#check(), PING_EVERY / 4);
+    this.lastPing = 0;
+    this.onOnline = () => this.now();
+    this.onVisible = () => document.visibilityState === "visible" && this.now();
+    addEventListener("online", this.onOnline);
+    document.addEventListener("visibilitychange", this.onVisible);
+    this.#open();
+  }
+
+  /**
+   * @param {object} message
+   * @returns {boolean} whether it went out
+   */
+  send(message) {
+    if (this.socket?.readyState !== WebSocket.OPEN) return false;
+    this.socket.send(JSON.stringify(message));
+    return true;
+  }
+
+  join() {
+    this.send({ type: "join", table: this.table, as: "player" });
+  }
+
+  /** Dial at once if the line is down or has been silent too long; else ask for a sign of life. */
+  now() {
+    if (this.closed) return;
+    if (this.socket?.readyState === WebSocket.OPEN) {
+      if (Date.now() - this.heard > SILENT_FOR) this.again();
+      else this.#ping();
+    } else if (this.socket?.readyState !== WebSocket.CONNECTING) this.#open();
+  }
+
+  /** Hang up and dial again: who one is has changed. */
+  again() {
+    this.#drop();
+    this.#open();
+  }
+
+  close() {
+    this.closed = true;
+    clearInterval(this.beat);
+    clearTimeout(this.retry);
+    removeEventListener("online", this.onOnline);
+    document.removeEventListener("visibilitychange", this.onVisible);
+    this.#drop();
+  }
+
+  #drop() {
+    const old = this.socket;
+    this.socket = null;
+    if (old) old.close();
+  }
+
+  #open() {
+    clearTimeout(this.retry);
+    this.listener.state("connecting");
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    const socket = new WebSocket(`${scheme}://${location.host}/ws?v=1`);
+    this.socket = socket;
+    this.heard = Date.now();
+    socket.onopen = () => socket === this.socket && this.join();
+    socket.onmessage = ({ data }) => socket === this.socket && this.#hear(data);
+    socket.onclose = ({ code }) => socket === this.socket && this.#lost(code);
+  }
+
+  /** @param {string} data */
+  #hear(data) {
+    this.heard = Date.now();
+    const message = JSON.parse(data);
+    if (message.type === "welcome") {
+      this.attempt = 0;
+      this.listener.state("live");
+    } else if (message.type === "bye") {
+      this.after = message.after ?? 0;
+      this.retry = setTimeout(() => this.again(), this.after);
+      return;
+    } else if (message.type === "pong") {
+      const newest = this.listener.newest();
+      if (newest && message.at && (message.at[0] !== newest[0] || message.at[1] > newest[1])) this.join();
+    }
+    this.listener.message(message);
+  }
+
+  /** @param {number} code */
+  #lost(code) {
+    this.socket = null;
+    if (this.closed) return;
+    if (FINAL.has(code)) {
+      this.listener.state("gone");
+      return;
+    }
+    this.listener.state("lost");
+    clearTimeout(this.retry);
+    const slower = code === 4429 || code === 1008 ? 1000 : 0;
+    this.retry = setTimeout(() => this.#open(), slower + (this.after || backOff(this.attempt)));
+    this.after = 0;
+    this.attempt += 1;
+  }
+
+  #ping() {
+    this.lastPing = Date.now();
+    this.send({ type: "ping" });
+  }
+
+  #check() {
+    if (this.socket?.readyState !== WebSocket.OPEN) return;
+    const now = Date.now();
+    if (now - this.heard > SILENT_FOR) {
+      this.#drop();
+      this.#lost(1006);
+    } else if (now - this.lastPing >= PING_EVERY) this.#ping();
+  }
+}

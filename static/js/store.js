@@ -1,0 +1,106 @@
+// @ts-check
+// What the page knows, in one place, and who wants to hear when it changes.
+
+import { choose } from "./i18n.js";
+
+/** @import {Me, RuleBook, TableInfo, Ranked} from "./types.js" */
+/** @import {Session} from "./session.js" */
+/** @import {Language} from "./i18n.js" */
+/** @import {PaceName} from "./pace.js" */
+
+/**
+ * @typedef {{language: Language, fourColours: boolean, sound: boolean, stillness: boolean, pace: PaceName,
+ *   theme: "auto" | "light" | "dark",
+ *   left: boolean, right: boolean}} Preferences
+ */
+
+const KEY = "coinche.preferences";
+
+/** @returns {Preferences} */
+function remembered() {
+  const wishes = typeof navigator === "undefined" ? [] : navigator.languages;
+  /** @type {Preferences} */
+  const preferences = {
+    language: choose(wishes),
+    fourColours: false,
+    sound: false,
+    stillness: false,
+    pace: "normal",
+    theme: "auto",
+    left: true,
+    right: true,
+  };
+  try {
+    return { ...preferences, ...JSON.parse(localStorage.getItem(KEY) ?? "{}") };
+  } catch {
+    return preferences;
+  }
+}
+
+export const state = {
+  preferences: remembered(),
+  /** @type {{name: "lobby"} | {name: "table", id: string}} */
+  route: { name: "lobby" },
+  /** @type {Me | null} */
+  me: null,
+  /** Whether the server has been asked who we are. */
+  known: false,
+  /** @type {RuleBook | null} */
+  rules: null,
+  /** @type {string} one line about what went wrong, until the next try */
+  problem: "",
+  /** @type {Session | null} the table one sits at or watches */
+  session: null,
+  /** @type {"menu" | "left" | "right" | "trick" | null} what is opened over the page */
+  drawer: null,
+  /** @type {{game: any, problem: string} | null} a finished game one reads */
+  game: null,
+  lobby: {
+    /** @type {TableInfo[] | null} */
+    tables: null,
+    offline: false,
+    /** @type {Ranked[] | null} */
+    players: null,
+    /** @type {any[] | null} */
+    games: null,
+    busy: false,
+    opening: false,
+    /** @type {Record<string, string | number | boolean>} */
+    overrides: {},
+    preset: "announced-701",
+    /** @type {number | null} */
+    clock: null,
+    listed: true,
+    refusal: "",
+  },
+};
+
+/** @type {() => void} */
+let draw = () => {};
+let asked = false;
+
+/** @param {() => void} listener */
+export function onChange(listener) {
+  draw = listener;
+}
+
+/** Something is different: draw once, soon. */
+export function changed() {
+  if (asked) return;
+  asked = true;
+  queueMicrotask(() => {
+    asked = false;
+    draw();
+  });
+}
+
+/** @param {Partial<Preferences>} wishes */
+export function prefer(wishes) {
+  Object.assign(state.preferences, wishes);
+  try {
+    localStorage.setItem(KEY, JSON.stringify(state.preferences));
+  } catch {
+    // A browser that keeps nothing still plays.
+  }
+  changed();
+}

@@ -1,0 +1,171 @@
+// @ts-check
+// The auction: what has been said, and the sheet above the hand on which one speaks.
+
+import { html, nothing } from "../vendor/lit.js";
+import { t } from "../i18n.js";
+import { suit } from "../cards.js";
+import { changed } from "../store.js";
+import { bid, call, callAloud, coded, trump, trumpAloud, value } from "../words.js";
+import { rich } from "./parts.js";
+
+/** @import {Session} from "../session.js" */
+/** @import {Bids, CallMoves, Suit, Trump, View} from "../types.js" */
+
+/**
+ * Everything said in this deal, in order.
+ * @param {Session} session
+ * @param {View} view
+ */
+export function calls(session, view) {
+  if (view.calls.length === 0) return html`<p class="muted">${t("auction.nothing")}</p>`;
+  return html`<ol class="calls">
+    ${view.calls.map(
+      (one) => html`<li><span class="calls-who">${one.seat === view.viewer ? t("seat.you") : session.name(one.seat)}</span>
+        <span class="calls-what" aria-label=${callAloud(one.call)}>${rich(call(one.call))}</span></li>`,
+    )}
+  </ol>`;
+}
+
+/**
+ * The sheet on which one speaks, or who is speaking.
+ * @param {Session} session
+ * @param {View} view the newest
+ */
+export function auction(session, view) {
+  const moves = view.moves?.kind === "calls" ? view.moves : null;
+  const speaks = moves !== null && (moves.pass || moves.bids !== null || moves.surcoinche);
+  if (!moves || !speaks) return listening(session, view, moves);
+  return html`<section class="auction" aria-label=${t("auction.title")} data-testid="auction">
+    ${moves.bids ? bidding(session, view, moves.bids) : nothing}
+    <div class="auction-says">
+      ${moves.pass
+        ? html`<button class="plain-button" type="button" data-testid="call-pass" @click=${() => session.act({ kind: "pass" })}>${t("call.pass")}</button>`
+        : nothing}
+      ${redeals(session, moves)} ${coinche(session, moves)}
+      ${moves.surcoinche
+        ? html`<button class="plain-button red" type="button" data-testid="call-surcoinche" @click=${() => session.act({ kind: "surcoinche" })}>${t("call.surcoinche")}</button>`
+        : nothing}
+      ${moves.bids ? announce(session, view, moves.bids) : nothing}
+    </div>
+  </section>`;
+}
+
+/**
+ * @param {Session} session
+ * @param {View} view
+ * @param {CallMoves | null} moves
+ */
+function listening(session, view, moves) {
+  return html`<section class="auction is-listening" aria-label=${t("auction.title")}>
+    <div class="calls-strip">${calls(session, view)}</div>
+    <p class="auction-turn muted">${view.turn === null ? "" : t("turn.speaks", { name: session.name(view.turn) })}</p>
+    ${moves ? html`<div class="auction-says">${redeals(session, moves)} ${coinche(session, moves)}</div>` : nothing}
+  </section>`;
+}
+
+/**
+ * @param {Session} session
+ * @param {CallMoves} moves
+ */
+function redeals(session, moves) {
+  return (moves.redeal ?? []).map(
+    (right) => html`<button class="plain-button" type="button" data-testid="redeal-${right}" @click=${() => session.act({ kind: "redeal", right })}>${coded("redeal", right)}</button>`,
+  );
+}
+
+/**
+ * @param {Session} session
+ * @param {CallMoves} moves
+ */
+function coinche(session, moves) {
+  const { coinche: on } = moves;
+  if (!on) return nothing;
+  return html`<button class="plain-button red" type="button" data-testid="call-coinche" aria-label=${t("auction.coinche_on", { bid: callAloud(on) })}
+    @click=${() => session.act({ kind: "coinche", on })}>${t("call.coinche")}</button>`;
+}
+
+/**
+ * What is picked: kept as long as it may still be bid, else the lowest.
+ * @param {Session} session
+ * @param {View} view
+ * @param {Bids} bids
+ */
+function picked(session, view, bids) {
+  const { pick } = session;
+  if (pick.deal !== view.deal) Object.assign(pick, { deal: view.deal, value: null, trump: null });
+  const number = typeof pick.value === "number" && bids.lowest !== null && pick.value >= bids.lowest ? pick.value : null;
+  const chosenValue = pick.value === "capot" && bids.capot ? "capot" : (number ?? bids.lowest ?? "capot");
+  const chosenTrump = pick.trump !== null && bids.trumps.includes(pick.trump) ? pick.trump : bids.trumps.length === 1 ? bids.trumps[0] : null;
+  return { value: /** @type {number | "capot"} */ (chosenValue), trump: /** @type {Trump | null} */ (chosenTrump) };
+}
+
+/** More values than these are reached with the buttons at the ends. */
+const MOST_CHIPS = 14;
+
+/**
+ * The numbers to show: from the table's opening bid, those out of reach too, as far as they are near.
+ * @param {Session} session
+ * @param {Bids} bids
+ */
+function numbers(session, bids) {
+  if (bids.lowest === null) return [];
+  const opening = Number(session.table?.rules.lowest_bid ?? bids.lowest);
+  const from = Math.max(opening, bids.lowest - 3 * bids.step);
+  const to = Math.min(bids.highest, from + (MOST_CHIPS - 1) * bids.step);
+  const all = [];
+  for (let one = from; one <= to; one += bids.step) all.push(one);
+  return all;
+}
+
+/**
+ * @param {Session} session
+ * @param {View} view
+ * @param {Bids} bids
+ */
+function bidding(session, view, bids) {
+  const now = picked(session, view, bids);
+  /** @param {number | "capot"} one */
+  const setValue = (one) => {
+    session.pick.value = one;
+    session.pick.trump = now.trump;
+    changed();
+  };
+  /** @param {Trump} one */
+  const setTrump = (one) => {
+    session.pick.trump = one;
+    session.pick.value = now.value;
+    changed();
+  };
+  return html`<div class="bid-values" role="group" aria-label=${t("auction.values")}>
+      ${numbers(session, bids).map((one) => {
+        const reachable = bids.lowest !== null && one >= bids.lowest;
+        return html`<button class="bid-chip" type="button" data-testid="bid-value-${one}" ?disabled=${!reachable}
+          aria-pressed=${one === now.value ? "true" : "false"} @click=${() => setValue(one)}>${value(one)}</button>`;
+      })}
+      ${bids.capot
+        ? html`<button class="bid-chip" type="button" data-testid="bid-value-capot" aria-pressed=${now.value === "capot" ? "true" : "false"}
+            @click=${() => setValue("capot")}>${t("call.capot")}</button>`
+        : nothing}
+    </div>
+    <div class="bid-trumps" role="group" aria-label=${t("auction.trumps")}>
+      ${bids.trumps.map(
+        (one) => html`<button class="bid-chip" type="button" data-testid="bid-trump-${one}" aria-pressed=${one === now.trump ? "true" : "false"}
+          aria-label=${trumpAloud(one)} @click=${() => setTrump(one)}>${one.length === 1 ? suit(/** @type {Suit} */ (one)) : trump(one)}</button>`,
+      )}
+    </div>`;
+}
+
+/**
+ * @param {Session} session
+ * @param {View} view
+ * @param {Bids} bids
+ */
+function announce(session, view, bids) {
+  const now = picked(session, view, bids);
+  if (now.trump === null) {
+    return html`<button class="brass-button announce" type="button" data-testid="bid-announce" disabled>${t("auction.choose_trump")}</button>`;
+  }
+  const made = { value: now.value, trump: now.trump };
+  return html`<button class="brass-button announce" type="button" data-testid="bid-announce" aria-label=${t("auction.announce", { bid: callAloud(made) })}
+    ?disabled=${session.pending !== null} @click=${() => session.act({ kind: "bid", ...made })}>${rich(t("auction.announce", { bid: bid(made) }))}</button>`;
+}

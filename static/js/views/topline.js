@@ -1,0 +1,76 @@
+// @ts-check
+// The line above the felt: the score, the contract, and the ways to the rest.
+
+import { html, nothing } from "../vendor/lit.js";
+import { num, t } from "../i18n.js";
+import { changed, prefer, state } from "../store.js";
+import { bid, callAloud, factor, other, sideOf } from "../words.js";
+import { icon, presetName, rich } from "./parts.js";
+
+/** @import {Session} from "../session.js" */
+/** @import {View, Contract} from "../types.js" */
+
+const WIDE = "(min-width: 1180px)";
+
+/**
+ * Open a drawer; where there is room for columns, show or hide the column.
+ * @param {"left" | "right"} which
+ */
+export function toggle(which) {
+  if (matchMedia(WIDE).matches) prefer(which === "left" ? { left: !state.preferences.left } : { right: !state.preferences.right });
+  else state.drawer = state.drawer === which ? null : which;
+  if (which === "right" && state.session) state.session.unread = 0;
+  changed();
+}
+
+/** @param {Session} session */
+export function topline(session) {
+  const { view } = session.shown;
+  const openMenu = () => {
+    state.drawer = "menu";
+    changed();
+  };
+  return html`<header class="topline">
+    ${view ? score(session, view) : html`<a class="wordmark small" href="/">Coinche</a>`}
+    <span class="grow"></span>
+    ${view
+      ? html`<button class="contract-chip" type="button" data-testid="contract" aria-label=${t("auction.show")} @click=${() => toggle("left")}>${contractWords(session, view)}</button>`
+      : html`<button class="contract-chip" type="button" @click=${() => toggle("left")}>${presetName(session.table?.preset ?? null)}</button>`}
+    <button class="icon-button ${session.unread ? "has-news" : ""}" type="button" data-testid="open-talk"
+      aria-label=${session.unread ? t("chat.unread", { count: session.unread }) : t("chat.open")} @click=${() => toggle("right")}>${icon("talk")}</button>
+    <button class="icon-button" type="button" data-testid="menu" aria-label=${t("menu.title")} @click=${openMenu}>${icon("menu")}</button>
+  </header>`;
+}
+
+/**
+ * @param {Session} session
+ * @param {View} view
+ */
+function score(session, view) {
+  const mine = view.viewer ?? session.seat;
+  const first = mine === null ? "A" : sideOf(mine);
+  const second = other(first);
+  return html`<button class="score" type="button" data-testid="score" aria-label=${t("score.show")} @click=${() => toggle("right")}>
+    <span class="score-side"><span class="score-name">${session.side(first)}</span> <b data-testid="score-us">${num(view.totals[first])}</b></span>
+    <span aria-hidden="true">–</span>
+    <span class="score-side"><span class="score-name">${session.side(second)}</span> <b data-testid="score-them">${num(view.totals[second])}</b></span>
+    <span class="score-target">/ ${num(view.target)}</span>
+  </button>`;
+}
+
+/**
+ * @param {Session} session
+ * @param {View} view
+ */
+function contractWords(session, view) {
+  const { contract } = view;
+  if (!contract) return t(view.phase === "bidding" ? "auction.title" : "auction.none");
+  const name = contract.declarer === view.viewer ? t("seat.you") : session.name(contract.declarer);
+  return html`<span class="aloud">${spoken(contract)}</span><b aria-hidden="true">${rich(bid(contract))}</b>
+    ${contract.factor > 1 ? html`<b class="factor">${factor(contract)}</b>` : nothing}<span class="contract-who">${name}</span>`;
+}
+
+/** @param {Contract} contract */
+function spoken(contract) {
+  return `${callAloud(contract)} ${factor(contract)}`.trim();
+}
