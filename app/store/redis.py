@@ -16,8 +16,9 @@ from typing import Any
 from pydantic import TypeAdapter
 from redis.asyncio import Redis
 from redis.asyncio.client import PubSub
+from redis.exceptions import BusyLoadingError
 from redis.exceptions import ConnectionError as Unconnected
-from redis.exceptions import RedisError
+from redis.exceptions import TimeoutError as TimedOut
 
 from app.game.refusal import Refused, Why
 from app.tables.ports import Appended, Claimed, Entry, Finished, Known, Listed, Rang, Said, Stale, Stored, Timer
@@ -35,6 +36,9 @@ PRESENT_MS = 25_000
 GUEST_SECONDS = 400 * 24 * 3600
 IDLE_MS = 12 * 3600 * 1000
 """A table where nobody sat down, left or began for so long is no longer in the lobby."""
+
+HERE = "here"
+"""What the bell says when somebody came or went."""
 
 _LIBRARY = Path(__file__).with_name("functions.lua").read_text()
 _SAID = TypeAdapter(Said)
@@ -149,17 +153,27 @@ class RedisLog:
             case _:
                 raise Refused(Why.NO_SUCH_TABLE)
 
+    async def find(self, table: str, cid: str) -> int | None:
+        number = await _reply(self._redis.zscore(_Keys(table).commands, cid))
+        return None if number is None else int(number)
+
     async def claim(self, lease: int) -> Claimed:
         async with self._redis.pipeline(transaction=False) as pipe:
             for shard in SHARDS:
                 pipe.fcall("coinche_1_claim", 1, f"{{s{shard}}}dues", str(lease), str(CLAIMED_AT_ONCE))
-            replies = await pipe.execute()
+            replies = await _reply(pipe.execute())
         return Claimed(min(int(now) for now, _ in replies), tuple(table for _, tables in replies for table in tables))
 
 
 async def _reply(reply: Any) -> Any:
-    """What the client answers; its own types allow for far more than the servers send."""
-    return await reply
+    """What the client answers; its own types allow for far more than the servers send.
+
+    Raises `Refused` with `BUSY` while the store cannot be reached: the same command may be sent again.
+    """
+    try:
+        return await reply
+    except (Unconnected, TimedOut, BusyLoadingError):
+        raise Refused(Why.BUSY) from None
 
 
 def _due(text: str) -> int | None:
@@ -209,7 +223,7 @@ class RedisBell:
                 continue
             table = str(message["channel"]).rpartition("ch:")[2]
             data = str(message["data"])
-            yield Rang(table, _SAID.validate_json(data) if data.startswith("{") else None)
+            yield Rang(table, data == HERE, _SAID.validate_json(data) if data.startswith("{") else None)
 
 
 class RedisCompany:
@@ -224,14 +238,14 @@ class RedisCompany:
         async with self._redis.pipeline(transaction=True) as pipe:
             pipe.zadd(keys.here, {member: _now() + PRESENT_MS})
             pipe.pexpire(keys.here, 2 * PRESENT_MS)
-            added, _ = await pipe.execute()
+            added, _ = await _reply(pipe.execute())
         if added:
-            await self._redis.publish(keys.channel, "here")
+            await _reply(self._redis.publish(keys.channel, HERE))
 
     async def gone(self, table: str, connection: str, person: str | None) -> None:
         keys = _Keys(table)
-        await self._redis.zrem(keys.here, f"{connection} {person or ''}")
-        await self._redis.publish(keys.channel, "here")
+        await _reply(self._redis.zrem(keys.here, f"{connection} {person or ''}"))
+        await _reply(self._redis.publish(keys.channel, HERE))
 
     async def present(self, table: str) -> Sequence[str | None]:
         members = await _reply(self._redis.zrangebyscore(_Keys(table).here, _now(), "+inf"))
@@ -244,7 +258,7 @@ class RedisCompany:
             pipe.rpush(keys.talk, line)
             pipe.ltrim(keys.talk, -TALK_KEPT, -1)
             pipe.publish(keys.channel, line)
-            await pipe.execute()
+            await _reply(pipe.execute())
 
     async def talk(self, table: str) -> Sequence[Said]:
         lines = await _reply(self._redis.lrange(_Keys(table).talk, 0, -1))
@@ -304,7 +318,7 @@ class RedisGuests:
         async with self._redis.pipeline(transaction=True) as pipe:
             pipe.hset(key, mapping={"id": person.id, "name": person.name})
             pipe.expire(key, GUEST_SECONDS)
-            await pipe.execute()
+            await _reply(pipe.execute())
 
     @staticmethod
     def _key(token: str) -> str:
@@ -313,6 +327,3 @@ class RedisGuests:
 
 def _now() -> int:
     return int(time.time() * 1000)
-
-
-__all__ = ["RedisBell", "RedisCompany", "RedisError", "RedisGuests", "RedisLobby", "RedisLog", "connect", "outboxes"]

@@ -104,6 +104,9 @@ class GameLog(Protocol):
         A known `cid` is answered first. `frame` is the table before the entry, where a game begins with it.
         """
 
+    async def find(self, table: str, cid: str) -> int | None:
+        """The number under which a command was stored, while it is remembered."""
+
     async def claim(self, lease: int) -> Claimed:
         """Tables with a duty that is due, each for one caller; again after `lease` ms unless their timer has changed."""
 
@@ -121,9 +124,10 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Rang:
-    """The bell of a table: its log, its company, or something said."""
+    """The bell of a table: its log has grown, or its company has changed (`here`), or something was said."""
 
     table: str
+    here: bool = False
     said: Said | None = None
 
 

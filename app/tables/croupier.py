@@ -1,0 +1,95 @@
+"""What the house does unasked: it starts games, deals, plays for its own players and for those whose time is up."""
+
+import asyncio
+
+import structlog
+
+from app.bots.player import choose
+from app.game.actions import Deal, Play, Redeal, Speak
+from app.game.refusal import Refused, Why
+from app.game.view import view
+from app.tables.mirror import Mirror
+from app.tables.play import Tables
+from app.tables.ports import Dice, GameLog
+from app.tables.table import HOUSE, Command, Duty, HouseDeals, HousePlays, HouseStarts, Table, duty
+
+LOOK_SECONDS = 0.2
+"""How often the croupier looks for duties whose time has come."""
+
+LEASE_MS = 3_000
+"""How long one process may take over a duty before another may try."""
+
+_log = structlog.get_logger()
+
+_SETTLED = (Why.STALE_TURN, Why.NOT_NOW, Why.NOT_YOUR_TURN, Why.NO_GAME, Why.NOT_READY, Why.GAME_RUNNING, Why.BUSY)
+"""Refusals that mean only that somebody else was faster."""
+
+
+class Croupier:
+    """Does the duties of all tables, together with the croupiers of other processes; twice is once."""
+
+    def __init__(self, tables: Tables, log: GameLog, dice: Dice) -> None:
+        self._tables = tables
+        self._log = log
+        self._dice = dice
+        self._at_once: asyncio.Queue[str] = asyncio.Queue()
+        tables.on_duty = self._at_once.put_nowait
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._do_at_once())
+            group.create_task(self._look())
+
+    async def _do_at_once(self) -> None:
+        """What this process has just made due; where one duty follows another the table comes back by itself."""
+        while True:
+            table = await self._at_once.get()
+            await self._do(table, None)
+
+    async def _look(self) -> None:
+        """What has become due by the store's clock, whoever made it so."""
+        while True:
+            try:
+                claimed = await self._log.claim(LEASE_MS)
+            except Refused:
+                await asyncio.sleep(1)
+                continue
+            for table in claimed.tables:
+                await self._do(table, claimed.now)
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _do(self, table: str, now: int | None) -> None:
+        """Do the table's duty if its time has come; `now` is None for what is due at once only."""
+        try:
+            mirror = await self._tables.mirror(table)
+            pending = duty(mirror.table)
+            if pending is not None and _is_due(mirror, pending, now):
+                await self._tables.act(table, HOUSE, f"{pending.turn}", self._command(mirror.table, pending), pending.turn)
+        except Refused as refused:
+            if refused.why not in _SETTLED:
+                raise
+        except Exception:
+            # One table's trouble is not the others'; the duty stays in the store and comes back.
+            _log.exception("duty failed", table=table)
+
+    def _command(self, table: Table, pending: Duty) -> Command:
+        if pending.seat is None:
+            return HouseDeals(self._dice.deal()) if table.is_playing else HouseStarts(self._dice.dealer())
+        return HousePlays(_choice(table, pending))
+
+
+def _is_due(mirror: Mirror, pending: Duty, now: int | None) -> bool:
+    if now is None:
+        return pending.after == 0
+    return mirror.due is not None and mirror.due <= now
+
+
+def _choice(table: Table, pending: Duty) -> Speak | Redeal | Play:
+    """What the player of the house does on that seat; it is shown that seat's view and nothing else."""
+    if table.game is None or pending.seat is None:
+        raise Refused(Why.NO_GAME)
+    action = choose(view(table.game, pending.seat))
+    if action is None or isinstance(action, Deal):
+        raise Refused(Why.NOT_YOUR_TURN)
+    return action

@@ -1,0 +1,54 @@
+"""Opening a table and sitting down with the house: what is asked before the first card."""
+
+from app.game.refusal import Refused, Why
+from app.game.rules import Rules
+from app.game.seats import Seat
+from app.tables.mirror import Mirror
+from app.tables.play import Tables
+from app.tables.ports import Clock, Company, Dice
+from app.tables.table import CLOCKS, Actor, AddHouse, CallStandIn, House, Person, Sit, Start, Table
+
+HOUSES = (House("alma", "Alma"), House("basile", "Basile"), House("cleo", "Cléo"), House("dario", "Dario"))
+"""The players of the house, in the order in which they are called to a table."""
+
+
+async def open_table(
+    tables: Tables, dice: Dice, clock: Clock, host: Person, rules: Rules, seconds: int | None, listed: bool
+) -> Mirror:
+    """A new table with its host on the first seat. Raises `Refused` for a clock that is not offered."""
+    if seconds not in CLOCKS:
+        raise Refused(Why.WRONG_VALUE, "clock")
+    table = Table(dice.table_id(), host.id, rules, seconds, listed, clock())
+    mirror = await tables.open(table)
+    await tables.act(table.id, Actor(host.id), "open", Sit(host, Seat.FIRST))
+    return mirror
+
+
+def free_houses(table: Table) -> tuple[House, ...]:
+    """The players of the house that do not sit at the table yet."""
+    seated = {place.house.player for place in table.places if place.house is not None}
+    return tuple(house for house in HOUSES if house.player not in seated)
+
+
+async def add_house(tables: Tables, table: str, by: Actor, cid: str, seat: Seat | None) -> None:
+    """Let a player of the house sit down on a seat, or on the first that is free."""
+    mirror = await tables.mirror(table)
+    houses = free_houses(mirror.table)
+    if not houses:
+        raise Refused(Why.TABLE_FULL)
+    await tables.act(table, by, cid, AddHouse(houses[0], seat))
+
+
+async def start(tables: Tables, table: str, by: Actor, cid: str) -> None:
+    """Let the house fill the free seats and be ready; the game begins when all are."""
+    mirror = await tables.mirror(table)
+    await tables.act(table, by, cid, Start(free_houses(mirror.table)))
+
+
+async def call_stand_in(tables: Tables, company: Company, table: str, by: Actor, cid: str, seat: Seat) -> None:
+    """Let the stand-in play for somebody who is not connected; raises `Refused` while the owner of the seat is here."""
+    mirror = await tables.mirror(table)
+    person = mirror.table.places[seat].person
+    if person is not None and person.id in await company.present(table):
+        raise Refused(Why.STILL_HERE)
+    await tables.act(table, by, cid, CallStandIn(seat))

@@ -1,0 +1,159 @@
+"""The one path by which anything happens at a table: load, judge, append, and if the log has moved on, once more."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import replace
+
+from app.game.events import GameWon
+from app.game.refusal import Refused, Why
+from app.tables.mirror import Mirror
+from app.tables.ports import Appended, At, Entry, Finished, GameLog, Known, Lobby, Stale, Timer
+from app.tables.table import (
+    Actor,
+    Command,
+    GameStarted,
+    Happened,
+    HostChanged,
+    ReadyChanged,
+    SeatLeft,
+    SeatTaken,
+    Table,
+    decide,
+    duty,
+    evolve_all,
+)
+
+TRIES = 3
+"""How often an action is judged again because others acted in between."""
+
+BACKUP_MS = 250
+"""A duty that is due at once is done at once by the process that made it due; after so long any other may take it."""
+
+KEPT = 2_000
+"""How many tables a process keeps at hand."""
+
+
+class Tables:
+    """The live tables, as one process sees them."""
+
+    def __init__(self, log: GameLog, lobby: Lobby) -> None:
+        self._log = log
+        self._lobby = lobby
+        self._mirrors: OrderedDict[str, Mirror] = OrderedDict()
+        self.on_duty: Callable[[str], None] = lambda table: None
+        """Called with a table where the house has something to do at once."""
+
+    async def open(self, table: Table) -> Mirror:
+        """Open a table; nobody sits at it yet."""
+        epoch = await self._log.open(table)
+        return self._keep(Mirror(epoch, table, 0, None))
+
+    async def mirror(self, table: str) -> Mirror:
+        """The table as the log has it now. Raises `Refused` if there is none of that name."""
+        known = self._mirrors.get(table)
+        if known is None:
+            stored = await self._log.load(table)
+            if stored is None:
+                raise Refused(Why.NO_SUCH_TABLE)
+            # Another task may have loaded it meanwhile; there is one mirror of a table, or watchers would miss entries.
+            known = self._mirrors.get(table) or self._keep(Mirror.of(stored))
+        self._mirrors.move_to_end(table)
+        await self.catch_up(known)
+        return known
+
+    async def catch_up(self, mirror: Mirror) -> bool:
+        """Take up what others have written; whether there was anything."""
+        entries = await self._log.since(mirror.table.id, mirror.seq)
+        before = mirror.seq
+        for entry in entries:
+            mirror.apply(entry)
+        return mirror.seq != before
+
+    async def act(self, table: str, by: Actor, cid: str, command: Command, turn: int | None = None) -> At:
+        """Do what is asked, once for each `cid` of one asker; returns the moment it was stored.
+
+        Raises `Refused`: also with `STALE_TURN` when a turn is named that is no longer the current one, and with `BUSY` when
+        others were faster too often.
+        """
+        mirror = self._mirrors.get(table) or await self.mirror(table)
+        name = f"{'house' if by.person is None else by.person}:{cid}"
+        for _ in range(TRIES):
+            before = mirror.table
+            try:
+                events = self._judge(before, by, command, turn)
+            except Refused:
+                # Judged on an old state, or answered before: only the log knows.
+                if await self.catch_up(mirror):
+                    continue
+                known = await self._log.find(table, name)
+                if known is None:
+                    raise
+                return (mirror.epoch, known)
+            if not events:
+                return mirror.at
+            match await self._append(mirror, by, name, command, events):
+                case Appended(seq=seq):
+                    await self._after(mirror, events)
+                    return (mirror.epoch, seq)
+                case Known(seq=seq):
+                    await self.catch_up(mirror)
+                    return (mirror.epoch, seq)
+                case Stale():
+                    await self.catch_up(mirror)
+        raise Refused(Why.BUSY)
+
+    def _judge(self, table: Table, by: Actor, command: Command, turn: int | None) -> tuple[Happened, ...]:
+        if turn is not None and turn != table.turn:
+            raise Refused(Why.STALE_TURN)
+        return decide(table, by, command)
+
+    async def _append(
+        self, mirror: Mirror, by: Actor, name: str, command: Command, events: tuple[Happened, ...]
+    ) -> Appended | Known | Stale:
+        before = mirror.table
+        entry = Entry(mirror.seq + 1, by.person, command, events)
+        begins = any(isinstance(event, GameStarted) for event in events)
+        ends = before.game is not None and any(isinstance(event, GameWon) for event in events)
+        answer = await self._log.append(
+            before.id,
+            name,
+            entry,
+            _timer(before, evolve_all(before, events)),
+            before if begins else None,
+            Finished(before.game.id) if ends and before.game is not None else None,
+        )
+        if isinstance(answer, Appended):
+            if answer.seq == mirror.seq + 1:
+                mirror.apply(replace(entry, at=answer.at, due=answer.due))
+            else:
+                await self.catch_up(mirror)
+        return answer
+
+    async def _after(self, mirror: Mirror, events: tuple[Happened, ...]) -> None:
+        table = mirror.table
+        pending = duty(table)
+        if pending is not None and pending.after == 0:
+            self.on_duty(table.id)
+        if any(isinstance(event, _OF_THE_LOBBY) for event in events):
+            await self._lobby.show(table)
+
+    def _keep(self, mirror: Mirror) -> Mirror:
+        self._mirrors[mirror.table.id] = mirror
+        while len(self._mirrors) > KEPT:
+            idle = next((one for one in self._mirrors.values() if not one.watchers), None)
+            if idle is None:
+                break
+            del self._mirrors[idle.table.id]
+        return mirror
+
+
+_OF_THE_LOBBY = (SeatTaken, SeatLeft, HostChanged, ReadyChanged, GameStarted, GameWon)
+"""What changes the table's line in the lobby."""
+
+
+def _timer(before: Table, after: Table) -> Timer | None:
+    """A duty's time begins with the turn it belongs to; nothing that leaves the duty as it was moves it."""
+    old, new = duty(before), duty(after)
+    if old == new:
+        return None
+    return Timer(None if new is None else max(new.after, BACKUP_MS))

@@ -1,0 +1,200 @@
+"""Who in this process follows which table, and what each of them is sent.
+
+A room keeps one table's connections. Each step is written once for each kind of viewer, never once for each socket.
+"""
+
+import asyncio
+import secrets
+from collections import deque
+from dataclasses import dataclass, field
+
+import structlog
+
+from app.game.refusal import Refused
+from app.game.view import Viewer
+from app.tables.mirror import Mirror
+from app.tables.play import Tables
+from app.tables.ports import Bell, Clock, Company, Entry, Rang
+from app.tables.table import Person, TableEvent
+from app.wire import messages
+
+LOOK_SECONDS = 3.0
+"""How often a room looks into the book by itself, for a bell can be lost."""
+
+HERE_EVERY = 3
+"""Each so many looks the room says again who is here."""
+
+BYE_SPREAD_MS = 2_000
+
+MOST_FRAMES = 64
+MOST_BYTES = 128 * 1024
+
+_log = structlog.get_logger()
+
+
+class Outbox:
+    """The frames that a socket has yet to send: bounded, so that one slow reader costs nobody else anything."""
+
+    def __init__(self) -> None:
+        self._frames: deque[str] = deque()
+        self._bytes = 0
+        self._news = asyncio.Event()
+        self.is_full = False
+
+    def put(self, frame: str) -> None:
+        """Add a frame; what does not fit marks the box as full, and its socket is to be closed."""
+        if len(self._frames) >= MOST_FRAMES or self._bytes + len(frame) > MOST_BYTES:
+            self.is_full = True
+        else:
+            self._frames.append(frame)
+            self._bytes += len(frame)
+        self._news.set()
+
+    async def take(self) -> str | None:
+        """The next frame, or None when the box has run over."""
+        while not self._frames and not self.is_full:
+            self._news.clear()
+            await self._news.wait()
+        if self.is_full:
+            return None
+        frame = self._frames.popleft()
+        self._bytes -= len(frame)
+        return frame
+
+
+@dataclass(eq=False)
+class Client:
+    """One connection. `watching`: it wants the public view even if its person has a seat."""
+
+    id: str
+    person: Person | None
+    outbox: Outbox = field(default_factory=Outbox)
+    watching: bool = False
+
+    def viewer(self, mirror: Mirror) -> Viewer:
+        """Whose view this connection gets, as the seats are now."""
+        if self.person is None or self.watching:
+            return None
+        return mirror.table.seat_of(self.person.id)
+
+
+@dataclass(eq=False)
+class Room:
+    """The connections of one table in this process."""
+
+    mirror: Mirror
+    clients: set[Client] = field(default_factory=set)
+    present: tuple[str | None, ...] = ()
+
+    def on_entry(self, mirror: Mirror, entry: Entry) -> None:
+        """Send everybody the step of an entry that has just been applied."""
+        steps: dict[Viewer, str] = {}
+        for client in self.clients:
+            viewer = client.viewer(mirror)
+            if viewer not in steps:
+                steps[viewer] = messages.step(mirror.table.rules, mirror.step(entry, viewer))
+            client.outbox.put(steps[viewer])
+        if any(isinstance(event, TableEvent) for event in entry.events) or not mirror.table.is_playing:
+            self.tell_table()
+
+    def tell_table(self) -> None:
+        """Send everybody who sits, is ready, away, present."""
+        frame = messages.table_message(self.mirror.table, self.present)
+        for client in self.clients:
+            client.outbox.put(frame)
+
+
+class Hub:
+    """The rooms of this process."""
+
+    def __init__(self, tables: Tables, bell: Bell, company: Company, clock: Clock) -> None:
+        self._tables = tables
+        self._bell = bell
+        self._company = company
+        self._clock = clock
+        self._rooms: dict[str, Room] = {}
+        self.clients: set[Client] = set()
+        """Every open connection, in a room or not."""
+
+    async def run(self) -> None:
+        """Hear the bells and look into the books until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._hear())
+            group.create_task(self._look())
+
+    async def join(self, client: Client, table: str) -> Room:
+        """Follow a table and be sent its welcome. Raises `Refused`; then the client follows nothing new."""
+        await self._tables.mirror(table)  # before any bell is followed for a table that there is not
+        await self._bell.follow(table)
+        mirror = await self._tables.mirror(table)
+        room = self._rooms.get(table)
+        if room is None:
+            room = self._rooms[table] = Room(mirror)
+            mirror.watchers.append(room.on_entry)
+        person = None if client.person is None else client.person.id
+        await self._company.here(table, client.id, person)
+        room.present = tuple(await self._company.present(table))
+        talk = await self._company.talk(table)
+        # From here to the end nothing waits: the next step that the client is sent follows its welcome.
+        client.outbox.put(messages.welcome(mirror, person, client.viewer(mirror), self._clock(), room.present, talk))
+        room.clients.add(client)
+        return room
+
+    def goodbye(self) -> None:
+        """Tell everybody that this process is about to go, each with a delay of its own before coming back."""
+        for client in self.clients:
+            client.outbox.put(messages.bye("going_away", 200 + secrets.randbelow(BYE_SPREAD_MS)))
+
+    async def leave(self, client: Client, room: Room) -> None:
+        """Follow the table no more; the last to leave a room closes it."""
+        table = room.mirror.table.id
+        room.clients.discard(client)
+        if not room.clients and self._rooms.get(table) is room:
+            del self._rooms[table]
+            room.mirror.watchers.remove(room.on_entry)
+            await self._bell.unfollow(table)
+        await self._company.gone(table, client.id, None if client.person is None else client.person.id)
+
+    async def _hear(self) -> None:
+        async for rang in self._bell.rings():
+            room = self._rooms.get(rang.table)
+            if room is not None:
+                await self._answer(room, rang)
+
+    async def _answer(self, room: Room, rang: Rang) -> None:
+        if rang.said is not None:
+            frame = messages.text(messages.said_json(rang.said))
+            for client in room.clients:
+                client.outbox.put(frame)
+            return
+        try:
+            if rang.here:
+                await self._look_around(room)
+            else:
+                await self._tables.catch_up(room.mirror)
+        except Refused:
+            pass  # the store is away; the next look catches up
+
+    async def _look(self) -> None:
+        count = 0
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            count += 1
+            for room in tuple(self._rooms.values()):
+                try:
+                    await self._tables.catch_up(room.mirror)
+                    if count % HERE_EVERY == 0:
+                        for client in tuple(room.clients):
+                            person = None if client.person is None else client.person.id
+                            await self._company.here(room.mirror.table.id, client.id, person)
+                    await self._look_around(room)
+                except Refused:
+                    continue
+                except Exception:
+                    _log.exception("room failed", table=room.mirror.table.id)
+
+    async def _look_around(self, room: Room) -> None:
+        present = tuple(await self._company.present(room.mirror.table.id))
+        if sorted(map(str, present)) != sorted(map(str, room.present)):
+            room.present = present
+            room.tell_table()

@@ -1,0 +1,75 @@
+"""The page and its files, with the headers that keep it to itself."""
+
+from pathlib import Path
+
+from fastapi import APIRouter, FastAPI
+from fastapi.responses import FileResponse
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.game.refusal import Why
+from app.web.errors import problem
+from app.web.identity import origin_is_allowed
+
+STATIC = Path(__file__).resolve().parents[2] / "static"
+
+_HEADERS = {
+    "Content-Security-Policy": "; ".join(
+        (
+            "default-src 'self'",
+            "connect-src 'self' ws: wss:",
+            "object-src 'none'",
+            "base-uri 'none'",
+            "frame-ancestors 'none'",
+            "form-action 'self'",
+        )
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+}
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/")
+@router.get("/t/{table}")
+@router.get("/g/{table}/{number}")
+async def page() -> FileResponse:
+    """The one page; it reads its own address."""
+    return FileResponse(STATIC / "index.html")
+
+
+class Guard:
+    """Adds the headers to every answer, and turns away requests that change something for a page of a foreign origin."""
+
+    def __init__(self, app: ASGIApp, origins: tuple[str, ...]) -> None:
+        self._app = app
+        self._origins = origins
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+                headers.setdefault("Cache-Control", "no-store" if scope["path"].startswith("/api/") else "no-cache")
+            await send(message)
+
+        changes = scope["method"] not in ("GET", "HEAD", "OPTIONS")
+        if changes and not origin_is_allowed(HTTPConnection(scope), self._origins):
+            await problem(Why.BAD_ORIGIN)(scope, receive, with_headers)
+            return
+        await self._app(scope, receive, with_headers)
+
+
+def install(app: FastAPI, origins: tuple[str, ...]) -> None:
+    """Serve the page, its files and the headers."""
+    app.include_router(router)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.add_middleware(Guard, origins=origins)

@@ -1,0 +1,35 @@
+"""What the routes are joined with: one value, put together in `app.main` and handed to each request."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from app.tables.play import Tables
+from app.tables.ports import Clock, Company, Dice, Guests, Lobby
+from app.web.hub import Hub
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The use cases and ports that the web needs."""
+
+    tables: Tables
+    lobby: Lobby
+    company: Company
+    guests: Guests
+    hub: Hub
+    dice: Dice
+    clock: Clock
+    origins: tuple[str, ...]
+    checks: dict[str, Callable[[], Awaitable[bool]]]
+    """By name, whether a store answers."""
+
+
+def _parts(request: Request) -> Parts:
+    parts: Parts = request.app.state.parts
+    return parts
+
+
+PartsDep = Annotated[Parts, Depends(_parts)]

@@ -1,0 +1,218 @@
+"""The WebSocket of a table: decode, ask, answer. It has no opinion about cards (docs/protocol.md)."""
+
+import asyncio
+import secrets
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import structlog
+from fastapi import APIRouter, WebSocket
+from starlette.websockets import WebSocketDisconnect
+
+from app.game.refusal import Refused, Why
+from app.tables.ports import Said
+from app.tables.table import Actor
+from app.web.hub import Client, Room
+from app.web.identity import clean_text, origin_is_allowed, person_of
+from app.web.parts import Parts
+from app.wire.messages import (
+    NEEDS_TURN,
+    PHRASES,
+    Act,
+    Chat,
+    Join,
+    Ping,
+    ack,
+    command_of,
+    pong,
+    read_message,
+    refused,
+)
+
+VERSION = "1"
+
+POLICY = 1008
+INTERNAL = 1011
+NO_SUCH_TABLE = 4404
+TOO_SLOW = 4408
+TOO_FAST = 4429
+
+RATE = 10.0
+BURST = 40.0
+MOST_BROKEN = 10
+"""So many frames that cannot be read, and the connection is closed."""
+
+router = APIRouter()
+_log = structlog.get_logger()
+
+
+@dataclass
+class Bucket:
+    """A token bucket: `RATE` messages a second, `BURST` at once."""
+
+    tokens: float = BURST
+    last: float = field(default_factory=time.monotonic)
+
+    def take(self) -> bool:
+        """Whether one more message may come now."""
+        now = time.monotonic()
+        self.tokens = min(BURST, self.tokens + (now - self.last) * RATE)
+        self.last = now
+        self.tokens -= 1
+        return self.tokens >= 0
+
+
+class Closing(Exception):
+    """The connection is to be closed with this code."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@router.websocket("/ws")
+async def live(websocket: WebSocket) -> None:
+    """Follow one table and act at it."""
+    parts: Parts = websocket.app.state.parts
+    if not origin_is_allowed(websocket, parts.origins) or websocket.query_params.get("v", VERSION) != VERSION:
+        await websocket.close(POLICY)
+        return
+    try:
+        person = await person_of(websocket, parts.guests)
+    except Refused:
+        await websocket.close(1013)
+        return
+    await websocket.accept()
+    await Conversation(websocket, parts, Client(secrets.token_hex(8), person)).run()
+
+
+class Conversation:
+    """One socket from its first message to its last."""
+
+    def __init__(self, websocket: WebSocket, parts: Parts, client: Client) -> None:
+        self._websocket = websocket
+        self._parts = parts
+        self._client = client
+        self._room: Room | None = None
+        self._bucket = Bucket()
+        self._broken = 0
+
+    async def run(self) -> None:
+        """Read and write until either side has had enough."""
+        code: int | None = None
+        self._parts.hub.clients.add(self._client)
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._write())
+                group.create_task(self._read())
+        except* Closing as closing:
+            code = next(one.code for one in closing.exceptions if isinstance(one, Closing))
+        except* WebSocketDisconnect:
+            pass
+        except* Exception as error:
+            _log.error("socket failed", exc_info=error)
+            code = INTERNAL
+        finally:
+            self._parts.hub.clients.discard(self._client)
+            await self._part()
+        if code is not None:
+            with suppress(RuntimeError):  # the other side was faster
+                await self._websocket.close(code)
+
+    async def _part(self) -> None:
+        room, self._room = self._room, None
+        if room is not None:
+            with suppress(Refused):  # the store is away; presence fades by itself
+                await self._parts.hub.leave(self._client, room)
+
+    async def _write(self) -> None:
+        while True:
+            frame = await self._client.outbox.take()
+            if frame is None:
+                raise Closing(TOO_SLOW)
+            await self._websocket.send_text(frame)
+            if frame.startswith('{"type":"bye"'):
+                raise Closing(1001)
+
+    async def _read(self) -> None:
+        while True:
+            received = await self._websocket.receive()
+            if received["type"] == "websocket.disconnect":
+                raise WebSocketDisconnect(received.get("code", 1005))
+            if not self._bucket.take():
+                raise Closing(TOO_FAST)
+            frame = received.get("text")
+            if frame is None:
+                raise Closing(POLICY)
+            await self._answer(frame)
+
+    async def _answer(self, frame: str) -> None:
+        try:
+            message = read_message(frame)
+        except ValueError:
+            self._broken += 1
+            if self._broken > MOST_BROKEN:
+                raise Closing(POLICY) from None
+            self._refuse(None, Why.BAD_REQUEST)
+            return
+        cid = message.cid if isinstance(message, Act) else None
+        try:
+            match message:
+                case Join():
+                    await self._join(message)
+                case Act():
+                    await self._act(message)
+                case Chat():
+                    await self._chat(message)
+                case Ping():
+                    self._client.outbox.put(pong(self._parts.clock(), None if self._room is None else self._room.mirror.at))
+        except Refused as no:
+            self._refuse(cid, no.why)
+
+    def _refuse(self, cid: str | None, why: Why) -> None:
+        self._client.outbox.put(refused(cid, why, None if self._room is None else self._room.mirror.at))
+
+    async def _join(self, message: Join) -> None:
+        await self._part()
+        self._client.watching = message.as_ == "spectator"
+        try:
+            self._room = await self._parts.hub.join(self._client, message.table)
+        except Refused as no:
+            if no.why is Why.NO_SUCH_TABLE:
+                raise Closing(NO_SUCH_TABLE) from None
+            raise
+
+    def _seated(self) -> Room:
+        """The room, if this connection may act in it. Raises `Refused`."""
+        if self._room is None:
+            raise Refused(Why.NO_SUCH_TABLE)
+        if self._client.person is None:
+            raise Refused(Why.NOT_SIGNED_IN)
+        return self._room
+
+    async def _act(self, message: Act) -> None:
+        room, person = self._seated(), self._client.person
+        if person is None:
+            raise Refused(Why.NOT_SIGNED_IN)
+        seat = room.mirror.table.seat_of(person.id)
+        if seat is None:
+            raise Refused(Why.NOT_SEATED)
+        if isinstance(message.action, NEEDS_TURN) and message.turn is None:
+            raise Refused(Why.BAD_REQUEST)
+        turn = message.turn if isinstance(message.action, NEEDS_TURN) else None
+        at = await self._parts.tables.act(
+            room.mirror.table.id, Actor(person.id), f"ws:{message.cid}", command_of(message, seat), turn
+        )
+        self._client.outbox.put(ack(message.cid, at))
+
+    async def _chat(self, message: Chat) -> None:
+        room, person = self._seated(), self._client.person
+        seat = None if person is None else room.mirror.table.seat_of(person.id)
+        if person is None or seat is None:
+            raise Refused(Why.NOT_SEATED)
+        words = None if message.text is None else clean_text(message.text)
+        if (message.phrase is None) == (not words) or (message.phrase is not None and message.phrase not in PHRASES):
+            raise Refused(Why.BAD_REQUEST)
+        said = Said(self._parts.clock(), seat, person.name, message.phrase, words)
+        await self._parts.company.say(room.mirror.table.id, said)

@@ -1,0 +1,332 @@
+"""The messages of the socket, in and out, and the JSON forms that REST shares with it (docs/protocol.md)."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from app.game.actions import Doubled, Play, Redeal, Right, Speak
+from app.game.auction import Bid, Call, Contract, Say
+from app.game.cards import Card
+from app.game.events import ContractSet, DealScored, MeldsShown
+from app.game.refusal import Why
+from app.game.rules import Rules, preset_of
+from app.game.seats import SEATS, Seat
+from app.game.trump import Trump
+from app.game.view import CallMoves, CardMoves, HandsSeen, View, contract_seen, meld_seen
+from app.tables.mirror import Mirror, SeenEvent, Step
+from app.tables.ports import At, Said
+from app.tables.table import Command, GameStarted, Happened, InGame, ReadSheet, Return, Table
+from app.wire.codec import Codec
+
+MAX_FRAME = 4096
+"""The longest frame a client may send, in bytes."""
+
+PHRASES = ("hello", "good_luck", "well_played", "thanks", "your_turn", "oops", "sorry", "one_more", "goodbye")
+"""What can be said at a table in any language."""
+
+# --- in --------------------------------------------------------------------------------------------------------------
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True)
+
+
+class _On(_Model):
+    deal: int
+    value: int | Literal["capot"]
+    trump: Annotated[Trump, Field(strict=False)]
+
+
+class _BidAction(_Model):
+    kind: Literal["bid"]
+    value: int | Literal["capot"]
+    trump: Annotated[Trump, Field(strict=False)]
+
+
+class _PassAction(_Model):
+    kind: Literal["pass"]
+
+
+class _CoincheAction(_Model):
+    kind: Literal["coinche"]
+    on: _On
+
+
+class _SurcoincheAction(_Model):
+    kind: Literal["surcoinche"]
+
+
+class _RedealAction(_Model):
+    kind: Literal["redeal"]
+    right: Annotated[Right, Field(strict=False)]
+
+
+class _PlayAction(_Model):
+    kind: Literal["play"]
+    card: Annotated[Card, Field(strict=False)]
+    belote: bool = False
+
+
+class _NextAction(_Model):
+    kind: Literal["next"]
+
+
+class _ReturnAction(_Model):
+    kind: Literal["return"]
+
+
+ActionIn = Annotated[
+    _BidAction | _PassAction | _CoincheAction | _SurcoincheAction | _RedealAction | _PlayAction | _NextAction | _ReturnAction,
+    Field(discriminator="kind"),
+]
+
+NEEDS_TURN = (_BidAction, _PassAction, _SurcoincheAction, _RedealAction, _PlayAction, _NextAction)
+
+
+class Join(_Model):
+    """Follow a table, from one's seat or as a spectator."""
+
+    type: Literal["join"]
+    table: Annotated[str, Field(max_length=40)]
+    as_: Annotated[Literal["player", "spectator"], Field(alias="as")] = "player"
+
+
+class Act(_Model):
+    """Do something at the table one has joined."""
+
+    type: Literal["act"]
+    cid: Annotated[str, Field(min_length=1, max_length=40)]
+    turn: int | None = None
+    action: ActionIn
+
+
+class Chat(_Model):
+    """Say something."""
+
+    type: Literal["chat"]
+    phrase: str | None = None
+    text: Annotated[str | None, Field(max_length=200)] = None
+
+
+class Ping(_Model):
+    """Ask for the time and the number of the last entry."""
+
+    type: Literal["ping"]
+
+
+In = Join | Act | Chat | Ping
+_IN: TypeAdapter[In] = TypeAdapter(Annotated[In, Field(discriminator="type")])
+
+
+def read_message(frame: str) -> In:
+    """The message in a frame. Raises pydantic's ValidationError, a ValueError."""
+    return _IN.validate_json(frame)
+
+
+def command_of(act: Act, seat: Seat) -> Command:
+    """What the message asks, done from this seat."""
+    match act.action:
+        case _BidAction(value=value, trump=trump):
+            return InGame(Speak(seat, Bid(value, trump)))
+        case _PassAction():
+            return InGame(Speak(seat, Say.PASS))
+        case _CoincheAction(on=on):
+            return InGame(Speak(seat, Say.COINCHE, Doubled(on.deal, Bid(on.value, on.trump))))
+        case _SurcoincheAction():
+            return InGame(Speak(seat, Say.SURCOINCHE))
+        case _RedealAction(right=right):
+            return InGame(Redeal(seat, right))
+        case _PlayAction(card=card, belote=belote):
+            return InGame(Play(seat, card, belote))
+        case _NextAction():
+            return ReadSheet()
+        case _ReturnAction():
+            return Return()
+
+
+# --- out -------------------------------------------------------------------------------------------------------------
+
+_SEEN = Codec[Any](Happened | HandsSeen)  # what is written went through `redact`
+_VIEW = TypeAdapter(View)
+_RULES = TypeAdapter(Rules)
+_HIDDEN = {"rules", "taken", "moves"}
+
+
+def text(message: Mapping[str, Any]) -> str:
+    """The message as a frame."""
+    return json.dumps(message, separators=(",", ":"), ensure_ascii=False)
+
+
+def rules_json(rules: Rules) -> dict[str, Any]:
+    """Every option of the rules."""
+    options: dict[str, Any] = _RULES.dump_python(rules, mode="json")
+    return options
+
+
+def view_json(view: View, sheet: bool = True) -> dict[str, Any]:
+    """A view. Without its sheet (None) during a deal, for it changes only between deals."""
+    shown: dict[str, Any] = _VIEW.dump_python(view, mode="json", exclude=_HIDDEN if sheet else _HIDDEN | {"sheet"})
+    if not sheet:
+        shown["sheet"] = None
+    return shown | {"target": view.rules.target, "direction": view.rules.direction, "moves": _moves_json(view)}
+
+
+def _moves_json(view: View) -> dict[str, Any] | None:
+    match view.moves:
+        case None:
+            return None
+        case CardMoves() as moves:
+            return {
+                "kind": "cards",
+                "cards": [{"card": one.card, "why": one.why} for one in moves.cards],
+                "belote": list(moves.belote),
+            }
+        case CallMoves() as moves:
+            bids = moves.bids
+            return {
+                "kind": "calls",
+                "pass": moves.may_pass,
+                "bids": None
+                if bids is None
+                else {
+                    "lowest": bids.lowest,
+                    "step": bids.step,
+                    "highest": bids.highest,
+                    "capot": bids.capot,
+                    "trumps": list(bids.trumps),
+                },
+                "coinche": None
+                if moves.coinche is None
+                else {"deal": moves.coinche.deal, "value": moves.coinche.bid.value, "trump": moves.coinche.bid.trump},
+                "surcoinche": moves.surcoinche,
+                "redeal": list(moves.redeal),
+            }
+
+
+def call_json(call: Call) -> Any:
+    """A call: a word, or a value with its trump."""
+    return {"value": call.value, "trump": call.trump} if isinstance(call, Bid) else call.value
+
+
+def _contract_json(rules: Rules, contract: Contract) -> dict[str, Any]:
+    seen = contract_seen(rules, contract)
+    return {
+        "declarer": seen.declarer,
+        "value": seen.value,
+        "trump": seen.trump,
+        "level": seen.level,
+        "factor": seen.factor,
+    }
+
+
+def event_json(rules: Rules, event: SeenEvent) -> dict[str, Any]:
+    """An event as a viewer may see it; contracts, melds and scores in the forms that views have."""
+    match event:
+        case ContractSet(contract=contract):
+            return {"kind": "contract_set", "contract": _contract_json(rules, contract)}
+        case MeldsShown(melds=melds):
+            seen = (meld_seen(one) for one in melds)
+            shown = [{"seat": one.seat, "kind": one.kind, "cards": list(one.cards), "points": one.points} for one in seen]
+            return {"kind": "melds_shown", "melds": shown}
+        case DealScored(score=score):
+            by_side = {"A": score.score.A, "B": score.score.B}
+            return {"kind": "deal_scored", "made": score.made, "score": by_side}
+        case HandsSeen():
+            return _SEEN.write(event) | {"kind": "hands_dealt"}
+        case GameStarted(number=number, first_dealer=dealer):
+            return {"kind": "game_started", "number": number, "first_dealer": dealer}
+        case _:
+            return _SEEN.write(event)
+
+
+def table_json(table: Table, playing: bool, present: Iterable[str | None]) -> dict[str, Any]:
+    """A table as anybody may see it: who sits there, under which rules, and who is connected."""
+    here = list(present)
+    seated = {person.id for person in table.people}
+    return {
+        "id": table.id,
+        "status": "playing" if playing else "open",
+        "host": table.host,
+        "preset": preset_of(table.rules),
+        "rules": rules_json(table.rules),
+        "clock": table.clock,
+        "listed": table.listed,
+        "games": table.games,
+        "created": table.created,
+        "spectators": sum(one not in seated for one in here),
+        "seats": [_place_json(table, seat, here) for seat in SEATS],
+    }
+
+
+def _place_json(table: Table, seat: Seat, present: list[str | None]) -> dict[str, Any]:
+    place = table.places[seat]
+    person, house = place.person, place.house
+    return {
+        "seat": seat,
+        "kind": "person" if person is not None else "house" if house is not None else "free",
+        "player": person.id if person is not None else house.player if house is not None else None,
+        "name": person.name if person is not None else house.name if house is not None else None,
+        "ready": place.ready,
+        "away": place.away,
+        "present": house is not None or (person is not None and person.id in present),
+    }
+
+
+def said_json(said: Said) -> dict[str, Any]:
+    """Something that was said."""
+    return {"type": "chat", "at": said.at, "seat": said.seat, "name": said.name, "phrase": said.phrase, "text": said.text}
+
+
+def _moment(step: Step, sheet: bool) -> dict[str, Any]:
+    return {
+        "at": step.at,
+        "turn": step.turn,
+        "deadline": step.deadline,
+        "next": sorted(step.read),
+        "view": None if step.view is None else view_json(step.view, sheet),
+    }
+
+
+def welcome(
+    mirror: Mirror, player: str | None, seat: Seat | None, now: int, present: Iterable[str | None], talk: Iterable[Said]
+) -> str:
+    """All that there is to know when one joins."""
+    table = mirror.table
+    return text(
+        {"type": "welcome", "you": {"player": player, "seat": seat}, "now": now}
+        | _moment(mirror.now(seat), sheet=True)
+        | {"table": table_json(table, table.is_playing, present), "chat": [said_json(one) for one in talk]}
+    )
+
+
+def step(rules: Rules, one: Step) -> str:
+    """One entry of the log, as a viewer may see it."""
+    between = one.view is not None and one.view.phase in ("dealing", "over")
+    return text({"type": "step"} | _moment(one, sheet=between) | {"events": [event_json(rules, event) for event in one.events]})
+
+
+def table_message(table: Table, present: Iterable[str | None]) -> str:
+    """Who sits, is ready, away or present."""
+    return text({"type": "table", "table": table_json(table, table.is_playing, present)})
+
+
+def ack(cid: str, at: At) -> str:
+    """The action is stored."""
+    return text({"type": "ack", "cid": cid, "at": at})
+
+
+def refused(cid: str | None, why: Why, at: At | None) -> str:
+    """Nothing has changed, and why."""
+    return text({"type": "refused", "cid": cid, "why": why, "at": at})
+
+
+def pong(now: int, at: At | None) -> str:
+    """The time, and the last entry of the table one has joined."""
+    return text({"type": "pong", "now": now, "at": at})
+
+
+def bye(why: str, after: int) -> str:
+    """The server is about to close; come back after so many ms."""
+    return text({"type": "bye", "why": why, "after": after})
