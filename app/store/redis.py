@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
 from redis.asyncio import Redis
 from redis.asyncio.client import PubSub
 from redis.exceptions import BusyLoadingError
@@ -23,7 +22,7 @@ from redis.exceptions import TimeoutError as TimedOut
 from app.game.refusal import Refused, Why
 from app.tables.ports import Appended, Claimed, Entry, Finished, Known, Listed, Rang, Said, Stale, Stored, Timer
 from app.tables.table import Person, Table
-from app.wire.log import read_entry, read_frame, write_entry, write_frame
+from app.wire.log import read_entry, read_frame, read_said, write_entry, write_frame, write_said
 
 SHARDS = tuple(f"{number:02x}" for number in range(16))
 """The first two letters of a table's id name its shard."""
@@ -41,7 +40,6 @@ HERE = "here"
 """What the bell says when somebody came or went."""
 
 _LIBRARY = Path(__file__).with_name("functions.lua").read_text()
-_SAID = TypeAdapter(Said)
 
 
 def connect(url: str) -> Redis:
@@ -223,7 +221,7 @@ class RedisBell:
                 continue
             table = str(message["channel"]).rpartition("ch:")[2]
             data = str(message["data"])
-            yield Rang(table, data == HERE, _SAID.validate_json(data) if data.startswith("{") else None)
+            yield Rang(table, data == HERE, read_said(data) if data.startswith("{") else None)
 
 
 class RedisCompany:
@@ -253,7 +251,7 @@ class RedisCompany:
 
     async def say(self, table: str, said: Said) -> None:
         keys = _Keys(table)
-        line = _SAID.dump_json(said).decode()
+        line = write_said(said)
         async with self._redis.pipeline(transaction=True) as pipe:
             pipe.rpush(keys.talk, line)
             pipe.ltrim(keys.talk, -TALK_KEPT, -1)
@@ -262,7 +260,7 @@ class RedisCompany:
 
     async def talk(self, table: str) -> Sequence[Said]:
         lines = await _reply(self._redis.lrange(_Keys(table).talk, 0, -1))
-        return tuple(_SAID.validate_json(line) for line in lines)
+        return tuple(read_said(line) for line in lines)
 
 
 class RedisLobby:

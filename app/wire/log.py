@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from app.tables.ports import Entry
+from app.tables.ports import Entry, Said
 from app.tables.table import Command, Happened, Table
 from app.wire.codec import Codec
 
@@ -16,6 +16,7 @@ FORMAT = 1
 EVENTS = Codec[Happened](Happened)
 COMMANDS = Codec[Command](Command)
 _TABLE = TypeAdapter(Table)
+_SAID = TypeAdapter(Said)
 
 
 class NewerFormat(Exception):
@@ -55,3 +56,14 @@ def write_frame(table: Table) -> str:
 def read_frame(stored: str | bytes) -> Table:
     """The table back, no game at it."""
     return _TABLE.validate_json(stored)
+
+
+def write_said(said: Said) -> str:
+    """Something that was said, as it is kept beside the log."""
+    stored: str = _SAID.dump_json(said).decode()
+    return stored
+
+
+def read_said(stored: str | bytes) -> Said:
+    """What was said, back."""
+    return _SAID.validate_json(stored)
