@@ -1,4 +1,4 @@
-"""What remains of finished games, and what may be read of them: all that was ever laid on the table, never how it was shuffled."""
+"""What remains of finished games, and what may be read of them: all that ever lay on the table, never how it was shuffled."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields

@@ -1,0 +1,31 @@
+"""The connection to Postgres, and which of its failures mean that it is away rather than that a question was wrong."""
+
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as NoConnectionFree
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+CONNECT_SECONDS = 5
+COMMAND_SECONDS = 30
+
+_OF_THE_VALUES = ("22", "23")  # classes of SQLSTATE: data exception, integrity constraint violation
+
+
+def connect(url: str) -> AsyncEngine:
+    """An engine for the database at this URL; it connects when it is asked. No value ever shows in an error of its."""
+    return create_async_engine(
+        url,
+        hide_parameters=True,
+        pool_pre_ping=True,
+        pool_timeout=CONNECT_SECONDS,
+        connect_args={"timeout": CONNECT_SECONDS, "command_timeout": COMMAND_SECONDS},
+    )
+
+
+def is_away(error: BaseException) -> bool:
+    """Whether the database could not be reached or could not work, so that the same may succeed later."""
+    if not isinstance(error, DBAPIError):
+        return isinstance(error, OSError | NoConnectionFree)
+    state = getattr(error.orig, "sqlstate", None)
+    if state is None:  # the driver's own error: a value it could not send, or a connection that is gone
+        return not isinstance(error.orig.__cause__ if error.orig else None, ValueError)
+    return not state.startswith(_OF_THE_VALUES)
