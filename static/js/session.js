@@ -13,6 +13,9 @@ import * as tell from "./tell.js";
 
 /** @typedef {{view: View | null, turn: number | null, deadline: number | null, next: number[], kind: Frame["kind"]}} Shown */
 
+/** How soon after one's last action these are taken for a second tap that hit what came in its place. */
+const SECOND_TAP = /** @type {Record<string, number>} */ ({ coinche: 600, play: 250 });
+
 /** A name for a command that nobody else will think of. */
 function newCid() {
   return Array.from(crypto.getRandomValues(new Uint8Array(9)), (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -44,6 +47,9 @@ export class Session {
     /** What has been picked in the auction, for one deal. */
     this.pick = { deal: 0, value: /** @type {number | "capot" | null} */ (null), trump: /** @type {any} */ (null) };
     this.declares = true;
+    this.showsMelds = false;
+    /** When one last did something: a second tap must not hit what came in its place. */
+    this.lastAct = -Infinity;
     /** @type {Map<string, number>} resends of a command the server was too busy for */
     this.tries = new Map();
     this.pace = new Pace(state.preferences.pace);
@@ -110,11 +116,23 @@ export class Session {
   }
 
   /**
+   * The same where there is little room: the initials of those who are only watched.
+   * @param {"A" | "B"} side
+   */
+  sideShort(side) {
+    if ((this.view?.viewer ?? this.seat) !== null) return this.side(side);
+    const first = side === "A" ? 0 : 1;
+    return [first, first + 2].map((seat) => this.name(seat).charAt(0).toUpperCase()).join("·");
+  }
+
+  /**
    * Do something in the game. One thing at a time: a second click on the way changes nothing.
    * @param {Action} action
    */
   act(action) {
-    if (this.pending) return;
+    const since = performance.now() - this.lastAct;
+    if (this.pending || since < (SECOND_TAP[action.kind] ?? 0)) return;
+    this.lastAct = performance.now();
     this.#catchUp();
     const withoutTurn = action.kind === "coinche" || action.kind === "return";
     this.pending = { cid: newCid(), turn: withoutTurn ? null : (this.newest?.turn ?? null), action };
@@ -214,6 +232,8 @@ export class Session {
       view: message.view ?? this.newest?.view ?? null,
       events: message.events ?? [],
     };
+    // During a deal the sheet is not sent again, for it does not change.
+    if (step.view && !step.view.sheet) step.view.sheet = this.newest?.view?.sheet ?? [];
     if (step.view?.deal !== this.newest?.view?.deal) this.notice = "";
     const mineBefore = this.newest?.turn;
     this.newest = step;
@@ -260,8 +280,18 @@ export class Session {
       else if (event.kind === "melds_announced") {
         this.bubble(event.seat, event.kinds.map((/** @type {string} */ kind) => words.coded("meld", kind)).join(" · "));
       } else if (event.kind === "redeal_claimed") this.bubble(event.seat, words.coded("redeal", event.right));
+      else if (event.kind === "melds_shown") this.#layMelds();
       else if (event.kind === "deal_passed_out") this.notice = t("event.passed_out");
     }
+  }
+
+  /** The melds laid open are seen for some seconds; afterwards they stand in the column. */
+  #layMelds() {
+    this.showsMelds = true;
+    setTimeout(() => {
+      this.showsMelds = false;
+      changed();
+    }, 5000);
   }
 
   /**
