@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -29,7 +29,7 @@ NOBODY = 65534  # the user and group of that name on every Linux
 START_SECONDS = 60
 STOP_SECONDS = 30
 LONGEST_SOCKET_PATH = 100  # the kernel's limit is 104 to 108 bytes
-Command = Sequence[str | Path]
+Command = list[str | Path]
 _CLONE_NEWUSER = 0x10000000
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -71,9 +71,9 @@ def _run_valkey(home: Path, stack: ExitStack) -> str:
     program = _valkey_program()
     home.mkdir(mode=0o700, exist_ok=True)
     path = _socket_folder(home) / "valkey.sock"
-    listen = ["--port", "0", "--unixsocket", path, "--unixsocketperm", "700"]
-    keep = ["--dir", home, "--appendonly", "yes", "--appendfsync", "always", "--save", "", "--maxmemory-policy", "noeviction"]
-    _start([program, *listen, *keep], home, signal.SIGTERM, lambda: _pongs(path), stack)
+    command: Command = [program, "--port", "0", "--unixsocket", path, "--unixsocketperm", "700", "--dir", home]
+    command += ["--appendonly", "yes", "--appendfsync", "always", "--save", "", "--maxmemory-policy", "noeviction"]
+    _start(command, home, signal.SIGTERM, lambda: _pongs(path), stack)
     return f"unix://{quote(str(path))}"
 
 
@@ -134,7 +134,7 @@ def _run_postgres(home: Path, stack: ExitStack) -> str:
         lines = note.read_text().splitlines() if note.exists() else []
         return len(lines) > 7 and lines[7].strip() == "ready"
 
-    command = [programs / "postgres", "-D", cluster, "-h", "", "-k", sockets, "-c", "unix_socket_permissions=0700"]
+    command: Command = [programs / "postgres", "-D", cluster, "-h", "", "-k", sockets, "-c", "unix_socket_permissions=0700"]
     # A note that outlived its server names a process that may be anybody's by now.
     _start(command, home, signal.SIGINT, is_ready, stack, guise, stale=note)
     return f"postgresql+asyncpg://coinche@/coinche?host={quote(str(sockets))}"
@@ -174,15 +174,11 @@ def _postgres_guise(programs: Path, home: Path, sockets: Path) -> _Guise:
                 for path in (folder, *folder.rglob("*")):
                     os.chown(path, guise.owner, guise.owner, follow_symlinks=False)
         try:
-            if (
-                _run(
-                    ["sh", "-c", 'test -x "$0" && test -w "$1" && test -w "$2"', programs / "postgres", home, sockets], guise
-                ).returncode
-                == 0
-            ):
-                return guise
+            probe = _run(["sh", "-c", 'test -x "$0" -a -w "$1" -a -w "$2"', programs / "postgres", home, sockets], guise)
         except (OSError, subprocess.SubprocessError):
             continue
+        if probe.returncode == 0:
+            return guise
     raise Unavailable(
         "Postgres does not run as root, nor here as nobody: start coinche as an ordinary user, or set DATABASE_URL."
     )
@@ -193,8 +189,8 @@ def _make_cluster(programs: Path, major: str, cluster: Path, guise: _Guise) -> N
     draft = cluster.with_name("cluster.new")
     shutil.rmtree(draft, ignore_errors=True)
     locale = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"] if int(major) >= 17 else []
-    initdb = [programs / "initdb", "-D", draft, "-U", "coinche", "-A", "trust", "-E", "UTF8", "--locale=C", *locale]
-    single = [programs / "postgres", "--single", "-D", draft, "postgres"]
+    initdb: Command = [programs / "initdb", "-D", draft, "-U", "coinche", "-A", "trust", "-E", "UTF8", "--locale=C", *locale]
+    single: Command = [programs / "postgres", "--single", "-D", draft, "postgres"]
     steps: list[tuple[Command, str]] = [(initdb, ""), (single, "CREATE DATABASE coinche")]
     for command, text in steps:
         done = _run(command, guise, text)

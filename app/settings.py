@@ -62,4 +62,5 @@ def read() -> Settings:
         first = error.errors()[0]
         field = str(first["loc"][0])
         name = variable(field) if field in Settings.model_fields else field
-        raise ValueError(f"{name}={first['input']}: {first['msg'].removeprefix('Value error, ')}") from None
+        given = "" if name.endswith("_URL") else f"={first['input']}"  # a URL may hold a password
+        raise ValueError(f"{name}{given}: {first['msg'].removeprefix('Value error, ')}") from None

@@ -1,0 +1,76 @@
+"""`coinche serve` as an operator meets it."""
+
+import signal
+from http import HTTPStatus
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.serving import processes_of, refusal, serving, settled
+
+
+def test_it_says_where_it_is_and_answers_there(tmp_path: Path) -> None:
+    with serving(tmp_path) as coinche:
+        assert httpx.get(f"{coinche.url}/health/live").status_code == HTTPStatus.OK
+        assert "Traceback" not in coinche.stop(signal.SIGTERM)
+
+
+@pytest.mark.parametrize("way", [signal.SIGINT, signal.SIGTERM])
+def test_asked_to_stop_it_stops_everything(tmp_path: Path, way: signal.Signals) -> None:
+    with serving(tmp_path) as coinche:
+        assert processes_of(tmp_path)
+        last_words = coinche.stop(way)
+        assert coinche.process.returncode == 0
+        assert last_words.splitlines()[-1] == "coinche has stopped; games are kept."
+        assert processes_of(tmp_path) == []
+
+
+def test_killed_it_leaves_no_server_behind_and_starts_again(tmp_path: Path) -> None:
+    with serving(tmp_path) as coinche:
+        coinche.stop(signal.SIGKILL)
+    assert settled(tmp_path) == []
+    with serving(tmp_path) as coinche:
+        assert httpx.get(f"{coinche.url}/health/live").status_code == HTTPStatus.OK
+
+
+def test_a_second_one_on_the_same_games_says_so(tmp_path: Path) -> None:
+    with serving(tmp_path):
+        code, said = refusal(tmp_path)
+    assert code == 1
+    assert said.splitlines() == [
+        f"{tmp_path} is in use by another coinche: stop that one, or choose another folder with COINCHE_DATA."
+    ]
+
+
+def test_a_taken_port_is_said_before_anything_starts(tmp_path: Path, taken_port: int) -> None:
+    code, said = refusal(tmp_path, COINCHE_PORT=str(taken_port))
+    assert code == 1
+    assert said.splitlines() == [
+        f"Port {taken_port} is taken: stop what uses it, or choose another: COINCHE_PORT={taken_port + 1}"
+    ]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("COINCHE_PORT", "eight"),
+        ("COINCHE_PORT", "99999"),
+        ("COINCHE_LOG_LEVEL", "loud"),
+        ("COINCHE_HOST", "203.0.113.9"),
+        ("DATABASE_URL", "mysql://localhost/coinche"),
+        ("DATABASE_URL", "postgresql://127.0.0.1:1/coinche"),
+        ("REDIS_URL", "redis://127.0.0.1:1"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_named_in_one_line(tmp_path: Path, name: str, value: str) -> None:
+    code, said = refusal(tmp_path, **{name: value})
+    assert code == 1
+    assert len(said.splitlines()) == 1
+    assert name in said
+
+
+def test_phones_are_told_an_address_when_others_are_let_in(tmp_path: Path) -> None:
+    with serving(tmp_path, COINCHE_HOST="0.0.0.0") as coinche:
+        assert coinche.url.startswith("http://127.0.0.1:")
