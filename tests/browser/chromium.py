@@ -48,13 +48,14 @@ def _install() -> None:
         return
     print("No Chromium found: installing it with apt-get ...", file=sys.stderr)
     quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"]):
-        subprocess.run(command, env=quiet, stdout=sys.stderr, check=False)
+    packages = ["chromium", "fonts-dejavu-core"]
+    for command in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *packages]):
+        subprocess.run(["apt-get", *command], env=quiet, stdout=sys.stderr, check=False)
 
 
 def main() -> None:
-    """Print the path of a Chromium that is there now, or end with what to install."""
-    if not (path := find()):
+    """Print the path of a Chromium that is there now, or end with what to install; with --find, install nothing."""
+    if not (path := find()) and "--find" not in sys.argv:
         _install()
         path = find()
     if not path:
