@@ -7,8 +7,6 @@ from sqlalchemy import CheckConstraint, DateTime, Dialect, ForeignKey, Index, Me
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
-from app.game.seats import Side
-
 NAMES = {
     "ix": "ix_%(column_0_N_label)s",
     "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -106,10 +104,6 @@ class GameSeat(Base):
     sigma_before: Mapped[float | None]
     mu_after: Mapped[float | None]
     sigma_after: Mapped[float | None]
-
-    @property
-    def side(self) -> Side:
-        return Side.B if self.seat % 2 else Side.A
 
 
 class Deal(Base):

@@ -1,0 +1,284 @@
+"""How finished games come to Postgres, each of them once, from any number of processes.
+
+A game waits in the outbox of its shard until one transaction has stored it; only then is it taken out. Whoever dies in between
+leaves it there, and storing it again changes nothing.
+"""
+
+import asyncio
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from redis.asyncio import Redis
+from redis.exceptions import RedisError, ResponseError
+from sqlalchemy import insert, select
+from sqlalchemy.dialects.postgresql import insert as insert_if
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+
+from app.game.refusal import Refused
+from app.game.rules import preset_of
+from app.game.seats import SEATS, Seat
+from app.game.view import Row, sheet
+from app.rating import Rating, after, counts, shown
+from app.store.models import Deal, Game, GameSeat, LogEntry, Player
+from app.store.postgres import is_away
+from app.store.redis import RedisLog, outboxes
+from app.tables.history import Told, tell
+from app.tables.ports import Entry
+from app.tables.table import House, Person
+from app.wire.archive import write_archived, write_row, write_rules
+from app.wire.log import NewerFormat, read_frame
+
+GROUP = "archive"
+"""The consumer group, and its one consumer: a game belongs to nobody, and whoever asks gets the next."""
+
+AT_ONCE = 8
+TRIES = 5
+STALE_MS = 30_000
+"""How long a game that was read and not stored is left alone before it is tried again."""
+
+LOOK_SECONDS = 0.5
+LONGEST_WAIT = 8.0
+
+_log = structlog.get_logger()
+
+
+class Away(Exception):
+    """Postgres could not be reached; the games wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Letter:
+    """A finished game in an outbox."""
+
+    outbox: str
+    id: str
+    fields: Mapping[str, str]
+
+    @property
+    def dead(self) -> str:
+        """The stream of letters that could not be archived."""
+        return f"{self.outbox}:dead"
+
+    @property
+    def tries(self) -> str:
+        """How often each letter has failed by its own fault."""
+        return f"{self.outbox}:tries"
+
+
+class Archive:
+    """Stores what is finished. It may run in every process, and in several at once."""
+
+    def __init__(self, redis: Redis, engine: AsyncEngine, stale_ms: int = STALE_MS) -> None:
+        self._redis = redis
+        self._games = RedisLog(redis)
+        self._sessions = async_sessionmaker(engine)
+        self._stale_ms = stale_ms
+        self._has_groups = False
+
+    async def run(self) -> None:
+        """Archive finished games until cancelled. While a server is away the games wait, however long."""
+        failures = 0
+        while True:
+            try:
+                await self.drain_once()
+            except (Away, RedisError, Refused, OSError) as error:
+                if failures == 0:
+                    _log.warning("the archive waits for a server", error=type(error.__cause__ or error).__name__)
+                self._has_groups = False
+                await asyncio.sleep(random.uniform(0, min(LONGEST_WAIT, LOOK_SECONDS * 2**failures)))
+                failures = min(failures + 1, 10)
+            else:
+                if failures:
+                    _log.info("the archive goes on")
+                failures = 0
+                await asyncio.sleep(LOOK_SECONDS)
+
+    async def drain_once(self) -> int:
+        """Archive what waits now; returns how many games were taken out. Raises `Away`, and then what is left waits."""
+        if not self._has_groups:
+            await self._make_groups()
+        return sum([await self._archive(letter) for letter in await self._letters()])
+
+    async def _make_groups(self) -> None:
+        for outbox in outboxes():
+            try:
+                await self._redis.xgroup_create(outbox, GROUP, id="0", mkstream=True)
+            except ResponseError as error:
+                if "BUSYGROUP" not in str(error):
+                    raise
+        self._has_groups = True
+
+    async def _letters(self) -> Sequence[_Letter]:
+        """Letters nobody has read, and those that were read and left lying."""
+        async with self._redis.pipeline(transaction=False) as pipe:
+            for outbox in outboxes():
+                pipe.xautoclaim(outbox, GROUP, GROUP, self._stale_ms, count=AT_ONCE)
+                pipe.xreadgroup(GROUP, GROUP, {outbox: ">"}, count=AT_ONCE)
+            replies: list[Any] = await pipe.execute()
+        letters = []
+        for outbox, stale, fresh in zip(outboxes(), replies[::2], replies[1::2], strict=True):
+            rows = [*stale[1], *(row for _, rows in fresh for row in rows)]
+            letters += [_Letter(outbox, name, fields) for name, fields in rows if fields]
+        return letters
+
+    async def _archive(self, letter: _Letter) -> bool:
+        """Store a game and take its letter out. One that cannot be stored stops no other, and goes aside in the end."""
+        try:
+            await self._store(letter.fields)
+        except NewerFormat:
+            return False  # a newer process will read it
+        except (RedisError, Refused):
+            raise
+        except Exception as error:
+            if is_away(error):
+                raise Away from error
+            return await self._failed(letter, error)
+        await self._take_out(letter)
+        return True
+
+    async def _store(self, fields: Mapping[str, str]) -> None:
+        first, last = int(fields["first"]), int(fields["last"])
+        entries = await self._games.between(fields["table"], first, last)
+        if [entry.seq for entry in entries] != list(range(first, last + 1)):
+            raise ValueError("the log has a gap")
+        told = tell(read_frame(fields["frame"]), entries)
+        async with self._sessions.begin() as session:
+            await keep(session, told, entries)
+
+    async def _failed(self, letter: _Letter, error: Exception) -> bool:
+        tries: int = await self._redis.hincrby(letter.tries, letter.id, 1)
+        if tries < TRIES:
+            return False
+        _log.error(
+            "a finished game cannot be archived and was put aside",
+            game=letter.fields.get("game"),
+            stream=letter.dead,
+            error=type(error).__name__,
+        )
+        await self._take_out(letter, dict(letter.fields) | {"error": type(error).__name__})
+        return True
+
+    async def _take_out(self, letter: _Letter, dead: dict[Any, Any] | None = None) -> None:
+        async with self._redis.pipeline(transaction=True) as pipe:
+            if dead is not None:
+                pipe.xadd(letter.dead, dead)
+            pipe.xack(letter.outbox, GROUP, letter.id)
+            pipe.xdel(letter.outbox, letter.id)
+            pipe.hdel(letter.tries, letter.id)
+            await pipe.execute()
+
+
+async def keep(session: AsyncSession, told: Told, entries: Sequence[Entry]) -> bool:
+    """Store a game with all that follows from it, unless it is there already; returns whether it was not."""
+    game = told.game
+    people = {seat: one for seat, one in zip(SEATS, told.occupants, strict=True) if isinstance(one, Person)}
+    rated = counts(game.rules, len(people))
+    new = await session.scalar(
+        insert_if(Game)
+        .values(
+            id=game.id,
+            table_id=told.table,
+            number=told.number,
+            listed=told.listed,
+            preset=preset_of(game.rules),
+            rules=write_rules(game.rules),
+            rated=rated,
+            started=told.started,
+            finished=told.finished,
+            total_a=game.totals.A,
+            total_b=game.totals.B,
+            winner=told.winner.value,
+            deal_count=len(game.deals),
+        )
+        .on_conflict_do_nothing()
+        .returning(Game.id)
+    )
+    if new is None:
+        return False
+    players = await _locked(session, people.values(), told.finished)
+    before = {seat: Rating(players[one.id].mu, players[one.id].sigma) for seat, one in people.items()} if rated else {}
+    rates = dict(zip(SEATS, after(tuple(before[seat] for seat in SEATS), told.winner), strict=True)) if rated else {}
+    for seat, one in people.items():
+        _count(players[one.id], one.name, told, seat, rates.get(seat))
+    seats = [_seat(told, seat, before.get(seat), rates.get(seat)) for seat in SEATS]
+    await session.execute(insert(GameSeat), seats)
+    await session.execute(insert(Deal), [_deal(game.id, row) for row in sheet(game)])
+    await session.execute(insert(LogEntry), [_entry(game.id, entry) for entry in entries])
+    return True
+
+
+async def _locked(session: AsyncSession, people: Iterable[Person], finished: int) -> Mapping[str, Player]:
+    """The players by id, new ones among them, locked in the order of their ids so that no two games wait for each other."""
+    new = Rating()
+    rows = [
+        {
+            "id": one.id,
+            "name": one.name,
+            "mu": new.mu,
+            "sigma": new.sigma,
+            "rating": shown(new),
+            "games": 0,
+            "won": 0,
+            "rated": 0,
+            "created": finished,
+            "played": finished,
+        }
+        for one in sorted(people, key=lambda one: one.id)
+    ]
+    if not rows:
+        return {}
+    await session.execute(insert_if(Player).values(rows).on_conflict_do_nothing())
+    ids = [row["id"] for row in rows]
+    found = await session.scalars(select(Player).where(Player.id.in_(ids)).order_by(Player.id).with_for_update())
+    return {player.id: player for player in found}
+
+
+def _count(player: Player, name: str, told: Told, seat: Seat, rating: Rating | None) -> None:
+    """Add a game to what is known of a player, who goes by the name of the last one."""
+    player.games += 1
+    player.won += seat.side is told.winner
+    if told.finished >= player.played:
+        player.name, player.played = name, told.finished
+    if rating is not None:
+        player.rated += 1
+        player.mu, player.sigma, player.rating = rating.mu, rating.sigma, shown(rating)
+
+
+def _seat(told: Told, seat: Seat, before: Rating | None, rating: Rating | None) -> dict[str, Any]:
+    occupant = told.occupants[seat]
+    return {
+        "game": told.game.id,
+        "seat": seat.value,
+        "player": occupant.id if isinstance(occupant, Person) else None,
+        "house": occupant.player if isinstance(occupant, House) else None,
+        "name": occupant.name,
+        "mu_before": before and before.mu,
+        "sigma_before": before and before.sigma,
+        "mu_after": rating and rating.mu,
+        "sigma_after": rating and rating.sigma,
+    }
+
+
+def _deal(game: str, row: Row) -> dict[str, Any]:
+    written = write_row(row)
+    return {
+        "game": game,
+        "number": row.deal,
+        "dealer": row.dealer.value,
+        "contract": written["contract"],
+        "made": row.made,
+        "trick_points_a": row.trick_points and row.trick_points.A,
+        "trick_points_b": row.trick_points and row.trick_points.B,
+        "tricks_won_a": row.tricks_won and row.tricks_won.A,
+        "tricks_won_b": row.tricks_won and row.tricks_won.B,
+        "score_a": row.score.A,
+        "score_b": row.score.B,
+        "lines": written["lines"],
+    }
+
+
+def _entry(game: str, entry: Entry) -> dict[str, Any]:
+    return {"game": game, "seq": entry.seq, "at": entry.at, "due": entry.due, "entry": write_archived(entry)}
