@@ -38,7 +38,7 @@ async function call(method, path, body) {
     throw new Problem("offline", 0);
   }
   const data = await answer.json().catch(() => null);
-  if (!answer.ok) throw new Problem(data?.why ?? "internal", answer.status, data?.detail ?? "");
+  if (!answer.ok) throw new Problem(data?.why ?? "internal", answer.status, data?.field ?? data?.detail ?? "");
   return data;
 }
 

@@ -94,7 +94,7 @@ export class Hand extends LitElement {
         (one) => one.card,
         ({ card: name, why }) => html`<button type="button"
           class="hand__card ${turn ? (why === null ? "is-legal" : "is-barred") : ""} ${name === selected ? "is-selected" : ""}"
-          data-card=${name} tabindex=${name === this.at ? 0 : -1} aria-disabled=${turn && why !== null ? "true" : nothing}
+          data-card=${name} data-testid="card-${name}" tabindex=${name === this.at ? 0 : -1} aria-disabled=${turn && why !== null ? "true" : nothing}
           aria-label=${describe?.(name, turn ? why : null) ?? name} @click=${() => onCard?.(name, why)}>
           ${name === firstTrump ? html`<span class="hand__tab">${suit(parse(name).suit)}</span>` : nothing}
           ${card(name, { lang, legal: turn && why === null, dimmed: turn && why !== null, selected: name === selected })}

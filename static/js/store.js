@@ -65,6 +65,7 @@ export const state = {
     games: null,
     busy: false,
     opening: false,
+    renaming: false,
     /** @type {Record<string, string | number | boolean>} */
     overrides: {},
     preset: "announced-701",

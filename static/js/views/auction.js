@@ -58,7 +58,6 @@ export function auction(session, view) {
 function listening(session, view, moves) {
   return html`<section class="auction is-listening" aria-label=${t("auction.title")}>
     <div class="calls-strip">${calls(session, view)}</div>
-    <p class="auction-turn muted">${view.turn === null ? "" : t("turn.speaks", { name: session.name(view.turn) })}</p>
     ${moves ? html`<div class="auction-says">${redeals(session, moves)} ${coinche(session, moves)}</div>` : nothing}
   </section>`;
 }

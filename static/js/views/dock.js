@@ -10,7 +10,8 @@ import { cardAloud, reason } from "../words.js";
 import { auction } from "./auction.js";
 import { waiting } from "./waiting.js";
 import { rich } from "./parts.js";
-import { sitDown } from "../actions.js";
+import * as api from "../api.js";
+import { atTable, sitDown } from "../actions.js";
 
 /** @import {Session} from "../session.js" */
 /** @import {View, Trump} from "../types.js" */
@@ -22,7 +23,7 @@ export function dock(session) {
   if (view.viewer === null) return html`<div class="dock">${watching(session)}</div>`;
   const speaking = view.phase === "bidding";
   return html`<div class="dock">
-    ${standIn(session)}
+    ${standIn(session)} ${absent(session)}
     <p class="notice ${session.notice ? "is-on" : ""}" role="status" data-testid="notice">${rich(session.notice)}</p>
     ${speaking ? auction(session, view) : nothing} ${belote(session, view)} ${ownHand(session, view)}
   </div>`;
@@ -47,6 +48,23 @@ function standIn(session) {
     <span>${t("stand_in.plays")}</span>
     <button class="brass-button" type="button" data-testid="take-back" @click=${() => session.act({ kind: "return" })}>${t("stand_in.return")}</button>
   </div>`;
+}
+
+/**
+ * Without a clock the host may have an absent person's cards played.
+ * @param {Session} session
+ */
+function absent(session) {
+  const { table } = session;
+  if (!session.isHost || !table || table.clock !== null || table.status !== "playing") return nothing;
+  return table.seats
+    .filter((one) => one.kind === "person" && !one.present && !one.away && one.seat !== session.seat)
+    .map(
+      ({ seat }) => html`<div class="banner">
+        <span>${t("stand_in.absent", { name: session.name(seat) })}</span>
+        <button class="plain-button" type="button" data-testid="stand-in-${seat}" @click=${() => atTable((id) => api.standIn(id, seat))}>${t("stand_in.call")}</button>
+      </div>`,
+    );
 }
 
 /**

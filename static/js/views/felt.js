@@ -77,7 +77,7 @@ function below(session, view) {
     ${view.last_trick && view.phase === "playing"
       ? html`<button class="felt-button last-button" type="button" data-testid="last-trick" aria-pressed=${showsLast ? "true" : "false"} @click=${toggle}>${t(showsLast ? "trick.back" : "trick.last")}</button>`
       : nothing}
-    ${view.phase === "playing" && view.melds_shown.length && (view.trick?.number ?? 2) <= 2 ? melds(session, view.melds_shown) : nothing}`;
+    ${session.showsMelds && view.melds_shown.length ? melds(session, view.melds_shown) : nothing}`;
 }
 
 /**
@@ -113,9 +113,10 @@ function trickWords(view, name) {
 /**
  * @param {Session} session
  * @param {ShownMeld[]} shown
+ * @param {string} [kind] over the felt for a while, or in a column to stay
  */
-function melds(session, shown) {
-  return html`<div class="melds" role="group" aria-label=${t("melds.title")} data-testid="melds">
+export function melds(session, shown, kind = "melds") {
+  return html`<div class="${kind}" role="group" aria-label=${t("melds.title")} data-testid="melds">
     ${shown.map(
       (meld) => html`<div class="meld"><span>${session.name(meld.seat)} · ${coded("meld", meld.kind)} ${meld.points}</span>
         <span class="meld-cards">${meld.cards.map((one) => card(one, { lang: language(), label: cardAloud(one) }))}</span></div>`,

@@ -69,7 +69,11 @@ async function lookAround() {
 async function ownGames() {
   if (state.lobby.games !== null || !state.me) return;
   state.lobby.games = [];
-  state.lobby.games = await api.gamesOf(state.me.id);
+  try {
+    state.lobby.games = await api.gamesOf(state.me.id);
+  } catch {
+    return; // The history is late or away; the lobby does without.
+  }
   changed();
 }
 
@@ -89,7 +93,7 @@ export function lobby() {
         <div>${state.lobby.opening ? openForm() : openPart()} ${joinPart()} ${boardPart()}</div>
       </div>
     </main>
-    <footer class="lobby-foot">${t("lobby.foot")} <a href="/docs" target="_blank" rel="noopener">API</a></footer>
+    <footer class="lobby-foot">${t("lobby.foot")}</footer>
   </div>`;
 }
 
@@ -110,7 +114,7 @@ function hero() {
     <div class="hero-in">
       <h1>${t("lobby.title")}</h1>
       <p class="hero-lead">${t("lobby.lead")}</p>
-      ${nameForm()}
+      ${state.me && !state.lobby.renaming ? playingAs(state.me.name) : nameForm()}
       <button class="brass-button big" type="button" data-testid="play-house" ?disabled=${state.lobby.busy} @click=${playHouse}>
         ${t("lobby.play_house")}
       </button>
@@ -118,6 +122,16 @@ function hero() {
       <p class="problem on-felt" role="alert">${state.problem || (state.lobby.offline ? t("lobby.offline") : "")}</p>
     </div>
   </section>`;
+}
+
+/** @param {string} name */
+function playingAs(name) {
+  const rename = () => {
+    state.lobby.renaming = true;
+    changed();
+  };
+  return html`<p class="playing-as">${t("name.playing_as")} <b data-testid="my-name">${name}</b>
+    <button type="button" data-testid="rename" @click=${rename}>${t("name.change")}</button></p>`;
 }
 
 function presetPick() {

@@ -13,7 +13,7 @@ export function nameForm() {
     event.preventDefault();
     const field = /** @type {HTMLInputElement} */ (/** @type {HTMLFormElement} */ (event.target).elements.namedItem("name"));
     state.problem = await saveName(field.value);
-    field.blur();
+    state.lobby.renaming = false;
     changed();
   };
   return html`<form class="name-form" @submit=${save}>

@@ -106,7 +106,7 @@ function under(session, view, seat) {
   const info = session.at(seat);
   const waiting = view === null || session.table?.status !== "playing";
   return html`<span class="seat-under">
-    ${info.away
+    ${info.away && seat !== session.seat
       ? html`<span class="tag">${t("seat.away")}</span>`
       : info.kind === "person" && !info.present
         ? html`<span class="tag">${t("seat.absent")}</span>`
@@ -145,15 +145,8 @@ function hostDoes(session, seat) {
   const info = session.at(seat);
   const { table } = session;
   if (!session.isHost || !table) return nothing;
-  if (table.status !== "playing") {
-    return info.kind === "house"
-      ? html`<button class="felt-button" type="button" data-testid="remove-house-${seat}" @click=${() => atTable((id) => api.removeHouse(id, seat))}>${t("seat.remove_house")}</button>`
-      : nothing;
-  }
-  if (table.clock === null && info.kind === "person" && !info.present && !info.away && seat !== session.seat) {
-    return html`<button class="felt-button" type="button" data-testid="stand-in-${seat}" @click=${() => atTable((id) => api.standIn(id, seat))}>${t("seat.call_stand_in")}</button>`;
-  }
-  return nothing;
+  if (table.status === "playing" || info.kind !== "house" || session.shown.view) return nothing;
+  return html`<button class="felt-button" type="button" data-testid="remove-house-${seat}" @click=${() => atTable((id) => api.removeHouse(id, seat))}>${t("seat.remove_house")}</button>`;
 }
 
 /**

@@ -8,7 +8,7 @@ import { betweenDeals, gameOver, readerOf } from "./between.js";
 import { calls } from "./auction.js";
 import { chat } from "./chat.js";
 import { dock } from "./dock.js";
-import { felt } from "./felt.js";
+import { felt, melds } from "./felt.js";
 import { closeButton, presetName, rulesLine, rulesList } from "./parts.js";
 import { sheetTable } from "./sheet.js";
 import { topline } from "./topline.js";
@@ -77,6 +77,7 @@ function left(session, view) {
   return html`<aside class="aside aside-left ${state.drawer === "left" ? "is-open" : ""}" aria-label=${t("auction.title")}>
     ${closeButton(close)}
     ${view ? html`<h2>${t("auction.title")}</h2>${calls(session, view)}` : nothing}
+    ${view?.melds_shown.length ? html`<h2>${t("melds.title")}</h2>${melds(session, view.melds_shown, "melds-list")}` : nothing}
     <h2>${t("rules.title")}</h2>
     ${session.table ? rulesPart(session) : nothing}
   </aside>`;

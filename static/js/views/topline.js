@@ -35,7 +35,7 @@ export function topline(session) {
     <span class="grow"></span>
     ${view
       ? html`<button class="contract-chip" type="button" data-testid="contract" aria-label=${t("auction.show")} @click=${() => toggle("left")}>${contractWords(session, view)}</button>`
-      : html`<button class="contract-chip" type="button" @click=${() => toggle("left")}>${presetName(session.table?.preset ?? null)}</button>`}
+      : html`<button class="contract-chip" type="button" @click=${() => toggle("left")}><span class="chip-text">${session.table ? presetName(session.table.preset) : t("rules.title")}</span></button>`}
     <button class="icon-button ${session.unread ? "has-news" : ""}" type="button" data-testid="open-talk"
       aria-label=${session.unread ? t("chat.unread", { count: session.unread }) : t("chat.open")} @click=${() => toggle("right")}>${icon("talk")}</button>
     <button class="icon-button" type="button" data-testid="menu" aria-label=${t("menu.title")} @click=${openMenu}>${icon("menu")}</button>
@@ -51,9 +51,9 @@ function score(session, view) {
   const first = mine === null ? "A" : sideOf(mine);
   const second = other(first);
   return html`<button class="score" type="button" data-testid="score" aria-label=${t("score.show")} @click=${() => toggle("right")}>
-    <span class="score-side"><span class="score-name">${session.side(first)}</span> <b data-testid="score-us">${num(view.totals[first])}</b></span>
+    <span class="score-side"><span class="score-name" title=${session.side(first)}>${session.sideShort(first)}</span> <b data-testid="score-us">${num(view.totals[first])}</b></span>
     <span aria-hidden="true">–</span>
-    <span class="score-side"><span class="score-name">${session.side(second)}</span> <b data-testid="score-them">${num(view.totals[second])}</b></span>
+    <span class="score-side"><span class="score-name" title=${session.side(second)}>${session.sideShort(second)}</span> <b data-testid="score-them">${num(view.totals[second])}</b></span>
     <span class="score-target">/ ${num(view.target)}</span>
   </button>`;
 }
@@ -64,7 +64,9 @@ function score(session, view) {
  */
 function contractWords(session, view) {
   const { contract } = view;
-  if (!contract) return t(view.phase === "bidding" ? "auction.title" : "auction.none");
+  if (!contract) {
+    return html`<span class="chip-text">${view.phase === "bidding" ? t("auction.title") : presetName(session.table?.preset ?? null)}</span>`;
+  }
   const name = contract.declarer === view.viewer ? t("seat.you") : session.name(contract.declarer);
   return html`<span class="aloud">${spoken(contract)}</span><b aria-hidden="true">${rich(bid(contract))}</b>
     ${contract.factor > 1 ? html`<b class="factor">${factor(contract)}</b>` : nothing}<span class="contract-who">${name}</span>`;
