@@ -224,7 +224,8 @@ def _socket_folder(home: Path) -> Path:
     """The server's own folder, or where its path is too long for a socket a short one that only we may enter."""
     if len(os.fsencode(home)) + len("/.s.PGSQL.5432.lock") < LONGEST_SOCKET_PATH:
         return home
-    short = Path(tempfile.gettempdir(), f"coinche-{os.geteuid()}-{sha256(os.fsencode(home)).hexdigest()[:16]}")
+    digest = sha256(b"%d:%s" % (os.geteuid(), os.fsencode(home))).hexdigest()
+    short = Path(tempfile.gettempdir(), f"coinche-{digest[:16]}")
     short.mkdir(mode=0o700, exist_ok=True)
     found = short.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid not in (os.geteuid(), NOBODY) or found.st_mode & 0o077:

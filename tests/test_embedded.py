@@ -4,6 +4,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import asyncpg
@@ -104,13 +105,12 @@ async def test_a_folder_only_its_owner_may_enter_is_enough(tmp_path: Path) -> No
 
 
 async def test_a_path_too_long_for_a_socket_is_no_hindrance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    short = tmp_path / "short"
-    short.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(short))
-    with running(tmp_path / ("long" * 30)) as servers:
-        await remember(servers, "longue")
-        assert await remembered(servers) == (b"longue", "longue")
-    assert list(short.iterdir())
+    with tempfile.TemporaryDirectory() as short:
+        monkeypatch.setattr(tempfile, "tempdir", short)
+        with running(tmp_path / ("long" * 30)) as servers:
+            await remember(servers, "longue")
+            assert await remembered(servers) == (b"longue", "longue")
+        assert list(Path(short).iterdir())
 
 
 def test_a_note_left_by_a_dead_postgres_does_not_stop_the_next(tmp_path: Path) -> None:
