@@ -7,13 +7,18 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from app.settings import Settings
+from app.store.archive import Archive
 from app.store.dice import SystemDice, now_ms
+from app.store.history import SqlHistory
 from app.store.redis import RedisBell, RedisCompany, RedisGuests, RedisLobby, RedisLog, connect
 from app.tables.croupier import Croupier
 from app.tables.play import Tables
-from app.web import errors, health, identity, pages, referee, rules, socket, tables
+from app.web import errors, health, history, identity, pages, referee, rules, socket, tables
 from app.web.hub import Hub
 from app.web.parts import Parts
 
@@ -23,6 +28,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        engine = create_async_engine(database_url, pool_pre_ping=True)
         async with connect(redis_url) as redis:
             log, bell, company, lobby = RedisLog(redis), RedisBell(redis), RedisCompany(redis), RedisLobby(redis)
             await log.prepare()
@@ -34,29 +40,41 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
                 lobby=lobby,
                 company=company,
                 guests=RedisGuests(redis),
+                history=SqlHistory(engine),
                 hub=hub,
                 dice=dice,
                 clock=now_ms,
                 origins=settings.origins,
-                checks={"redis": lambda: _answers(redis)},
+                checks={"redis": lambda: _redis_answers(redis), "postgres": lambda: _postgres_answers(engine)},
             )
+            work = (hub, Croupier(live, log, dice), Archive(redis, engine))
             async with asyncio.TaskGroup() as group:
-                work = [group.create_task(one.run()) for one in (hub, Croupier(live, log, dice))]
+                tasks = [group.create_task(one.run()) for one in work]
                 yield
-                for task in work:
+                for task in tasks:
                     task.cancel()
             await bell.close()
+        await engine.dispose()
 
     app = FastAPI(title="coinche", summary="Tables, rules and games of coinche", lifespan=lifespan)
     errors.install(app)
-    for part in (identity, rules, tables, referee, health, socket):
+    for part in (identity, rules, tables, history, referee, health, socket):
         app.include_router(part.router)
     pages.install(app, settings.origins)
     return app
 
 
-async def _answers(redis: Redis) -> bool:
+async def _redis_answers(redis: Redis) -> bool:
     try:
         return bool(await redis.ping())
     except RedisError:
         return False
+
+
+async def _postgres_answers(engine: AsyncEngine) -> bool:
+    try:
+        async with engine.connect() as connection:
+            await connection.execute(text("select 1"))
+    except (SQLAlchemyError, OSError):
+        return False
+    return True

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from app.tables.history import History
 from app.tables.play import Tables
 from app.tables.ports import Clock, Company, Dice, Guests, Lobby
 from app.web.hub import Hub
@@ -19,6 +20,7 @@ class Parts:
     lobby: Lobby
     company: Company
     guests: Guests
+    history: History
     hub: Hub
     dice: Dice
     clock: Clock
