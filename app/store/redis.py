@@ -6,6 +6,7 @@ All keys of a table share the hash tag of its shard, so that one Function touche
 import asyncio
 import hashlib
 import json
+import re
 import secrets
 import time
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -26,6 +27,8 @@ from app.wire.log import read_entry, read_frame, read_said, write_entry, write_f
 
 SHARDS = tuple(f"{number:02x}" for number in range(16))
 """The first two letters of a table's id name its shard."""
+
+_ID = re.compile("[0-9a-f]{2}-[0-9a-z]{1,20}")
 
 CLAIMED_AT_ONCE = 50
 TALK_KEPT = 50
@@ -111,6 +114,8 @@ class RedisLog:
         return 1
 
     async def load(self, table: str) -> Stored | None:
+        if not _ID.fullmatch(table):  # or it might name something else that is kept here
+            return None
         keys = _Keys(table)
         reply = await _reply(self._redis.fcall_ro("coinche_1_load", 2, keys.meta, keys.log))
         if not reply:
@@ -160,7 +165,8 @@ class RedisLog:
             for shard in SHARDS:
                 pipe.fcall("coinche_1_claim", 1, f"{{s{shard}}}dues", str(lease), str(CLAIMED_AT_ONCE))
             replies = await _reply(pipe.execute())
-        return Claimed(min(int(now) for now, _ in replies), tuple(table for _, tables in replies for table in tables))
+        # The shards answer one after the other: by the last of these times everything that was claimed is due.
+        return Claimed(max(int(now) for now, _ in replies), tuple(table for _, tables in replies for table in tables))
 
 
 async def _reply(reply: Any) -> Any:
@@ -205,16 +211,16 @@ class RedisBell:
         await self._pubsub.aclose()  # type: ignore[no-untyped-call]
 
     async def follow(self, table: str) -> None:
-        await self._pubsub.subscribe(_Keys(table).channel)
+        await _reply(self._pubsub.subscribe(_Keys(table).channel))
 
     async def unfollow(self, table: str) -> None:
-        await self._pubsub.unsubscribe(_Keys(table).channel)
+        await _reply(self._pubsub.unsubscribe(_Keys(table).channel))
 
     async def rings(self) -> AsyncIterator[Rang]:
         while True:
             try:
                 message = await self._pubsub.get_message(timeout=self.ECHO_SECONDS)
-            except (Unconnected, OSError):
+            except (Unconnected, TimedOut, OSError):
                 await asyncio.sleep(0.2)
                 continue
             if message is None or message["channel"] == self.CONTROL:

@@ -16,6 +16,9 @@ from app.tables.table import HOUSE, Command, Duty, HouseDeals, HousePlays, House
 LOOK_SECONDS = 0.2
 """How often the croupier looks for duties whose time has come."""
 
+AWAY_SECONDS = 1.0
+"""How long it waits before it asks a store again that did not answer."""
+
 LEASE_MS = 3_000
 """How long one process may take over a duty before another may try."""
 
@@ -53,7 +56,11 @@ class Croupier:
             try:
                 claimed = await self._log.claim(LEASE_MS)
             except Refused:
-                await asyncio.sleep(1)
+                await asyncio.sleep(AWAY_SECONDS)
+                continue
+            except Exception:
+                _log.exception("no duties can be claimed")
+                await asyncio.sleep(AWAY_SECONDS)
                 continue
             for table in claimed.tables:
                 await self._do(table, claimed.now)
@@ -68,7 +75,7 @@ class Croupier:
                 await self._tables.act(table, HOUSE, f"{pending.turn}", self._command(mirror.table, pending), pending.turn)
         except Refused as refused:
             if refused.why not in _SETTLED:
-                raise
+                _log.error("duty refused", table=table, why=refused.why.value)
         except Exception:
             # One table's trouble is not the others'; the duty stays in the store and comes back.
             _log.exception("duty failed", table=table)

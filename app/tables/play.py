@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 from app.game.events import GameWon
@@ -90,7 +91,8 @@ class Tables:
                     raise
                 return (mirror.epoch, known)
             if not events:
-                return mirror.at
+                known = await self._log.find(table, name)
+                return mirror.at if known is None else (mirror.epoch, known)
             match await self._append(mirror, by, name, command, events):
                 case Appended(seq=seq):
                     await self._after(mirror, events)
@@ -123,10 +125,7 @@ class Tables:
             Finished(before.game.id) if ends and before.game is not None else None,
         )
         if isinstance(answer, Appended):
-            if answer.seq == mirror.seq + 1:
-                mirror.apply(replace(entry, at=answer.at, due=answer.due))
-            else:
-                await self.catch_up(mirror)
+            mirror.apply(replace(entry, at=answer.at, due=answer.due))
         return answer
 
     async def _after(self, mirror: Mirror, events: tuple[Happened, ...]) -> None:
@@ -135,7 +134,8 @@ class Tables:
         if pending is not None and pending.after == 0:
             self.on_duty(table.id)
         if any(isinstance(event, _OF_THE_LOBBY) for event in events):
-            await self._lobby.show(table)
+            with suppress(Refused):  # what is done is done; the lobby shows the next change
+                await self._lobby.show(table)
 
     def _keep(self, mirror: Mirror) -> Mirror:
         self._mirrors[mirror.table.id] = mirror

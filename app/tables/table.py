@@ -47,11 +47,12 @@ Occupant = Person | House
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What is to be said of one seat. `away`: the stand-in plays for its owner."""
+    """What is to be said of one seat. `away`: the stand-in plays for its owner; `left`: the turn in which that began."""
 
     occupant: Occupant | None = None
     ready: bool = False
     away: bool = False
+    left: int | None = None
 
     @property
     def person(self) -> Person | None:
@@ -129,9 +130,9 @@ class GetReady:
 
 @dataclass(frozen=True, slots=True)
 class AddHouse:
-    """Let a player of the house sit down."""
+    """Let a player of the house sit down: the first of these that does not sit here yet."""
 
-    house: House
+    houses: tuple[House, ...]
     seat: Seat | None = None
 
 
@@ -144,7 +145,7 @@ class RemoveHouse:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Let the house fill the free seats, and be ready."""
+    """Let these players of the house fill the free seats, and be ready."""
 
     houses: tuple[House, ...]
 
@@ -291,7 +292,10 @@ def decide(table: Table, by: Actor, command: Command) -> tuple[Happened, ...]:
             _host(table, by)
             _no_game(table)
             seat = _free_seat(table, command.seat)
-            return (SeatTaken(seat, command.house), ReadyChanged(seat, True))
+            houses = _not_seated(table, command.houses)
+            if not houses:
+                raise Refused(Why.TABLE_FULL)
+            return _house_sits(seat, houses[0])
         case RemoveHouse(seat=seat):
             _host(table, by)
             _no_game(table)
@@ -380,16 +384,26 @@ def _start(table: Table, by: Actor, command: Start) -> tuple[Happened, ...]:
     _no_game(table)
     seat = _own_seat(table, by)
     free = [one for one in SEATS if table.places[one].occupant is None]
-    filled = [
-        event
-        for one, house in zip(free, command.houses, strict=False)
-        for event in (SeatTaken(one, house), ReadyChanged(one, True))
-    ]
+    houses = _not_seated(table, command.houses)
+    filled = [event for one, house in zip(free, houses, strict=False) for event in _house_sits(one, house)]
     return (*filled, ReadyChanged(seat, True))
 
 
+def _not_seated(table: Table, houses: tuple[House, ...]) -> tuple[House, ...]:
+    seated = {place.house.player for place in table.places if place.house is not None}
+    return tuple(house for house in houses if house.player not in seated)
+
+
+def _house_sits(seat: Seat, house: House) -> tuple[Happened, ...]:
+    return (SeatTaken(seat, house), ReadyChanged(seat, True))
+
+
 def _call_stand_in(table: Table, by: Actor, seat: Seat) -> tuple[Happened, ...]:
-    _host(table, by)
+    """The host asks; where the host is the one who is gone, or is away as well, anybody who sits here may."""
+    host = table.seat_of(table.host)
+    if host is not None and host is not seat and not table.places[host].away:
+        _host(table, by)
+    _own_seat(table, by)
     _running(table)
     if table.clock is not None:
         raise Refused(Why.CLOCK_RUNNING)
@@ -427,7 +441,7 @@ def _house_plays(table: Table, action: Speak | Redeal | Play) -> tuple[Happened,
 
 def _house_starts(table: Table, first_dealer: Seat) -> tuple[Happened, ...]:
     _no_game(table)
-    if not all(place.ready for place in table.places):
+    if not _all_ready(table):
         raise Refused(Why.NOT_READY)
     number = table.games + 1
     return (GameStarted(f"{table.id}/{number}", number, first_dealer),)
@@ -451,7 +465,7 @@ def evolve(table: Table, event: Happened) -> Table:
             game = new_game(event.game, table.rules, event.first_dealer)
             return replace(table, games=event.number, game=game, read=frozenset(), turn=table.turn + 1)
         case SeatAway(seat=seat):
-            return _with_place(table, seat, replace(table.places[seat], away=True))
+            return _with_place(table, seat, replace(table.places[seat], away=True, left=table.turn))
         case SeatBack(seat=seat):
             return _with_place(table, seat, replace(table.places[seat], away=False))
         case SheetRead(seat=seat):
@@ -481,16 +495,17 @@ def _in_the_game(table: Table, event: Event) -> Table:
         case HandsDealt():
             return replace(table, turn=table.turn + 1, read=frozenset())
         case GameWon():
-            return replace(table, turn=table.turn + 1, places=tuple(map(_after_game, table.places)))
+            return _after_game(replace(table, turn=table.turn + 1))
         case _:
             return table
 
 
-def _after_game(place: Place) -> Place:
-    """House players stay ready; people say so again; who was away at the end has left."""
-    if place.away:
-        return Place()
-    return replace(place, ready=place.house is not None)
+def _after_game(table: Table) -> Table:
+    """House players stay ready; people say so again; who was away at the end has left, and is no host any more."""
+    stay = (Place() if place.away else replace(place, ready=place.house is not None, left=None) for place in table.places)
+    table = replace(table, places=tuple(stay))
+    people = [person.id for person in table.people]
+    return replace(table, host=people[0]) if people and table.host not in people else table
 
 
 # --- what the house owes ---------------------------------------------------------------------------------------------
@@ -511,16 +526,22 @@ class Duty:
 def duty(table: Table) -> Duty | None:
     """What the house will do unasked, or None if it only waits. It depends on no card."""
     if not table.is_playing:
-        return Duty(table.turn, None, 0) if all(place.ready for place in table.places) else None
+        return Duty(table.turn, None, 0) if _all_ready(table) else None
     seat = table.in_turn
     if seat is None:
         return Duty(table.turn, None, 0 if _may_deal(table) else SHEET_SECONDS * 1000)
     place = table.places[seat]
     if place.house is not None:
         return Duty(table.turn, seat, 0)
-    if place.away:
+    # Whoever leaves in his own turn and comes back has no new clock.
+    if place.away or (place.left == table.turn and table.clock is not None):
         return Duty(table.turn, seat, STAND_IN_SECONDS * 1000)
     return None if table.clock is None else Duty(table.turn, seat, table.clock * 1000)
+
+
+def _all_ready(table: Table) -> bool:
+    """Whether a game is to begin; players of the house do not play among themselves."""
+    return bool(table.people) and all(place.ready for place in table.places)
 
 
 def _may_deal(table: Table) -> bool:

@@ -6,6 +6,7 @@ A room keeps one table's connections. Each step is written once for each kind of
 import asyncio
 import secrets
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import structlog
@@ -39,24 +40,23 @@ class Outbox:
         self._frames: deque[str] = deque()
         self._bytes = 0
         self._news = asyncio.Event()
-        self.is_full = False
+        self.full = asyncio.Event()
+        """Set when something did not fit: a frame is missing, and the socket is to be closed."""
 
     def put(self, frame: str) -> None:
-        """Add a frame; what does not fit marks the box as full, and its socket is to be closed."""
-        if len(self._frames) >= MOST_FRAMES or self._bytes + len(frame) > MOST_BYTES:
-            self.is_full = True
-        else:
-            self._frames.append(frame)
-            self._bytes += len(frame)
+        """Add a frame, if it fits."""
+        if self.full.is_set() or len(self._frames) >= MOST_FRAMES or self._bytes + len(frame) > MOST_BYTES:
+            self.full.set()
+            return
+        self._frames.append(frame)
+        self._bytes += len(frame)
         self._news.set()
 
-    async def take(self) -> str | None:
-        """The next frame, or None when the box has run over."""
-        while not self._frames and not self.is_full:
+    async def take(self) -> str:
+        """The next frame."""
+        while not self._frames:
             self._news.clear()
             await self._news.wait()
-        if self.is_full:
-            return None
         frame = self._frames.popleft()
         self._bytes -= len(frame)
         return frame
@@ -70,6 +70,8 @@ class Client:
     person: Person | None
     outbox: Outbox = field(default_factory=Outbox)
     watching: bool = False
+    is_welcome: bool = False
+    """Whether it has been sent the welcome of its room; until then it is sent nothing else."""
 
     def viewer(self, mirror: Mirror) -> Viewer:
         """Whose view this connection gets, as the seats are now."""
@@ -84,12 +86,17 @@ class Room:
 
     mirror: Mirror
     clients: set[Client] = field(default_factory=set)
+    """All that follow the table, or are about to."""
     present: tuple[str | None, ...] = ()
+
+    @property
+    def audience(self) -> list[Client]:
+        return [client for client in self.clients if client.is_welcome]
 
     def on_entry(self, mirror: Mirror, entry: Entry) -> None:
         """Send everybody the step of an entry that has just been applied."""
         steps: dict[Viewer, str] = {}
-        for client in self.clients:
+        for client in self.audience:
             viewer = client.viewer(mirror)
             if viewer not in steps:
                 steps[viewer] = messages.step(mirror.table.rules, mirror.step(entry, viewer))
@@ -99,8 +106,11 @@ class Room:
 
     def tell_table(self) -> None:
         """Send everybody who sits, is ready, away, present."""
-        frame = messages.table_message(self.mirror.table, self.present)
-        for client in self.clients:
+        self.send(messages.table_message(self.mirror.table, self.present))
+
+    def send(self, frame: str) -> None:
+        """Send everybody the same."""
+        for client in self.audience:
             client.outbox.put(frame)
 
 
@@ -124,21 +134,30 @@ class Hub:
 
     async def join(self, client: Client, table: str) -> Room:
         """Follow a table and be sent its welcome. Raises `Refused`; then the client follows nothing new."""
-        await self._tables.mirror(table)  # before any bell is followed for a table that there is not
-        await self._bell.follow(table)
         mirror = await self._tables.mirror(table)
         room = self._rooms.get(table)
         if room is None:
             room = self._rooms[table] = Room(mirror)
             mirror.watchers.append(room.on_entry)
-        person = None if client.person is None else client.person.id
+        room.clients.add(client)  # before anything is waited for, so that the last to leave does not close the room meanwhile
+        try:
+            await self._welcome(client, room)
+        except BaseException:
+            await self.leave(client, room)
+            raise
+        return room
+
+    async def _welcome(self, client: Client, room: Room) -> None:
+        table, person = room.mirror.table.id, None if client.person is None else client.person.id
+        await self._bell.follow(table)
+        await self._tables.catch_up(room.mirror)  # to what was written before the bell could be heard
         await self._company.here(table, client.id, person)
         room.present = tuple(await self._company.present(table))
         talk = await self._company.talk(table)
         # From here to the end nothing waits: the next step that the client is sent follows its welcome.
-        client.outbox.put(messages.welcome(mirror, person, client.viewer(mirror), self._clock(), room.present, talk))
-        room.clients.add(client)
-        return room
+        seat = client.viewer(room.mirror)
+        client.outbox.put(messages.welcome(room.mirror, person, seat, self._clock(), room.present, talk))
+        client.is_welcome = True
 
     def goodbye(self) -> None:
         """Tell everybody that this process is about to go, each with a delay of its own before coming back."""
@@ -148,12 +167,15 @@ class Hub:
     async def leave(self, client: Client, room: Room) -> None:
         """Follow the table no more; the last to leave a room closes it."""
         table = room.mirror.table.id
+        client.is_welcome = False
         room.clients.discard(client)
         if not room.clients and self._rooms.get(table) is room:
             del self._rooms[table]
             room.mirror.watchers.remove(room.on_entry)
-            await self._bell.unfollow(table)
-        await self._company.gone(table, client.id, None if client.person is None else client.person.id)
+            with suppress(Refused):  # the store is away, and with it the bell
+                await self._bell.unfollow(table)
+        with suppress(Refused):  # presence fades by itself
+            await self._company.gone(table, client.id, None if client.person is None else client.person.id)
 
     async def _hear(self) -> None:
         async for rang in self._bell.rings():
@@ -163,9 +185,7 @@ class Hub:
 
     async def _answer(self, room: Room, rang: Rang) -> None:
         if rang.said is not None:
-            frame = messages.text(messages.said_json(rang.said))
-            for client in room.clients:
-                client.outbox.put(frame)
+            room.send(messages.text(messages.said_json(rang.said)))
             return
         try:
             if rang.here:
@@ -174,6 +194,8 @@ class Hub:
                 await self._tables.catch_up(room.mirror)
         except Refused:
             pass  # the store is away; the next look catches up
+        except Exception:
+            _log.exception("room failed", table=rang.table)
 
     async def _look(self) -> None:
         count = 0

@@ -17,19 +17,27 @@ COOKIE = "coinche_guest"
 COOKIE_SECONDS = 400 * 24 * 3600
 LONGEST_NAME = 24
 
+_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"
+"""Letters and signs that show nothing."""
+
 router = APIRouter(prefix="/api/v1", tags=["me"])
 
 
 def clean_text(words: str) -> str:
     """The words as they are shown: composed, single spaces, nothing invisible."""
     composed = unicodedata.normalize("NFC", words)
-    return " ".join("".join(letter if unicodedata.category(letter)[0] not in "CZ" else " " for letter in composed).split())
+    return " ".join("".join(" " if _is_blank(letter) else letter for letter in composed).split())
+
+
+def _is_blank(letter: str) -> bool:
+    return unicodedata.category(letter)[0] in "CZ" or letter in _FILLERS
 
 
 def clean_name(name: str) -> str:
     """The name as it is shown. Raises `Refused` if nothing or too much is left of it."""
     shown = clean_text(name)
-    if not 1 <= len(shown) <= LONGEST_NAME:
+    marks_only = all(unicodedata.category(letter)[0] == "M" for letter in shown)
+    if marks_only or len(shown) > LONGEST_NAME:
         raise Refused(Why.BAD_NAME, "name")
     return shown
 
@@ -39,7 +47,10 @@ def origin_is_allowed(connection: HTTPConnection, origins: tuple[str, ...]) -> b
     origin = connection.headers.get("origin")
     if origin is None or origin in origins:
         return True
-    return urlsplit(origin).netloc == connection.headers.get("host")
+    try:
+        return urlsplit(origin).netloc == connection.headers["host"]
+    except (KeyError, ValueError):
+        return False
 
 
 async def person_of(connection: HTTPConnection, guests: Guests) -> Person | None:

@@ -34,9 +34,13 @@ VERSION = "1"
 
 POLICY = 1008
 INTERNAL = 1011
+TRY_AGAIN = 1013
 NO_SUCH_TABLE = 4404
 TOO_SLOW = 4408
 TOO_FAST = 4429
+
+CLOSE_SECONDS = 5
+"""How long a connection may take to hear that it is closed."""
 
 RATE = 10.0
 BURST = 40.0
@@ -78,12 +82,12 @@ async def live(websocket: WebSocket) -> None:
     if not origin_is_allowed(websocket, parts.origins) or websocket.query_params.get("v", VERSION) != VERSION:
         await websocket.close(POLICY)
         return
+    await websocket.accept()
     try:
         person = await person_of(websocket, parts.guests)
     except Refused:
-        await websocket.close(1013)
+        await websocket.close(TRY_AGAIN)
         return
-    await websocket.accept()
     await Conversation(websocket, parts, Client(secrets.token_hex(8), person)).run()
 
 
@@ -106,6 +110,7 @@ class Conversation:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._write())
                 group.create_task(self._read())
+                group.create_task(self._watch())
         except* Closing as closing:
             code = next(one.code for one in closing.exceptions if isinstance(one, Closing))
         except* WebSocketDisconnect:
@@ -117,23 +122,27 @@ class Conversation:
             self._parts.hub.clients.discard(self._client)
             await self._part()
         if code is not None:
-            with suppress(RuntimeError):  # the other side was faster
-                await self._websocket.close(code)
+            # The other side was faster, or does not read.
+            with suppress(RuntimeError, WebSocketDisconnect, TimeoutError):
+                async with asyncio.timeout(CLOSE_SECONDS):
+                    await self._websocket.close(code)
 
     async def _part(self) -> None:
         room, self._room = self._room, None
         if room is not None:
-            with suppress(Refused):  # the store is away; presence fades by itself
-                await self._parts.hub.leave(self._client, room)
+            await self._parts.hub.leave(self._client, room)
 
     async def _write(self) -> None:
         while True:
             frame = await self._client.outbox.take()
-            if frame is None:
-                raise Closing(TOO_SLOW)
             await self._websocket.send_text(frame)
             if frame.startswith('{"type":"bye"'):
                 raise Closing(1001)
+
+    async def _watch(self) -> None:
+        """One who does not read keeps the writer waiting for ever, so somebody else has to look."""
+        await self._client.outbox.full.wait()
+        raise Closing(TOO_SLOW)
 
     async def _read(self) -> None:
         while True:
@@ -196,6 +205,8 @@ class Conversation:
         if person is None:
             raise Refused(Why.NOT_SIGNED_IN)
         seat = room.mirror.table.seat_of(person.id)
+        if seat is None and await self._parts.tables.catch_up(room.mirror):  # sat down in another process just now
+            seat = room.mirror.table.seat_of(person.id)
         if seat is None:
             raise Refused(Why.NOT_SEATED)
         if isinstance(message.action, NEEDS_TURN) and message.turn is None:
