@@ -1,0 +1,210 @@
+"""A client of our own API and socket: for the load tool, the tests and programs that play.
+
+`Guest` asks over REST; `TableLine` follows one table over as many connections as it takes, and an action is resent under its
+own command id until it is answered, so that it happens once.
+"""
+
+import asyncio
+import json
+import random
+import secrets
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import httpx2
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+
+from app.game.refusal import Refused, Why
+
+Json = dict[str, Any]
+At = tuple[int, int]
+
+NO_SUCH_TABLE = 4404
+LEAST_WAIT = 0.25
+MOST_WAIT = 8.0
+
+
+class Guest:
+    """Somebody who asks, known by the cookie that `sign_in` brought."""
+
+    def __init__(self, url: str, timeout: float = 30) -> None:
+        self.url = url.rstrip("/")
+        self.id = ""
+        self._http = httpx2.AsyncClient(base_url=self.url, timeout=timeout)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._http.aclose()
+
+    async def sign_in(self, name: str) -> Json:
+        """Become a guest of this name."""
+        me = await self.ask("POST", "/me", {"name": name})
+        self.id = me["id"]
+        return me
+
+    async def ask(self, method: str, path: str, body: Json | None = None) -> Json:
+        """One request to `/api/v1`. Raises `Refused` with the reason the server gives."""
+        answer = await self._http.request(method, f"/api/v1{path}", json=body)
+        fields: Json = answer.json()
+        if answer.is_error:
+            raise Refused(Why(fields["why"]), fields.get("field"))
+        return fields
+
+    def follow(self, table: str, watch: bool = False) -> "TableLine":
+        """The table's live line, from one's seat or as a spectator; use it as an async context manager."""
+        cookie = "; ".join(f"{name}={value}" for name, value in self._http.cookies.items())
+        return TableLine(self.url, cookie, table, watch)
+
+
+class TableLine:
+    """One table, followed until closed. `moment` is the newest welcome or step; `on_message` hears every frame first."""
+
+    def __init__(self, url: str, cookie: str, table: str, watch: bool) -> None:
+        parts = urlsplit(url)
+        self._cookie = {"Cookie": cookie}
+        self._address = f"{'wss' if parts.scheme == 'https' else 'ws'}://{parts.netloc}/ws?v=1"
+        self._join = {"type": "join", "table": table, "as": "spectator" if watch else "player"}
+        self._socket: ClientConnection | None = None
+        self._waiting: dict[str, tuple[Json, asyncio.Future[At]]] = {}
+        self._news = asyncio.Condition()
+        self._task: asyncio.Task[None] | None = None
+        self.moment: Json | None = None
+        self.table: Json | None = None
+        self.connections = 0
+        self.on_message: Callable[[Json], None] = lambda message: None
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self._run())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    @property
+    def at(self) -> At:
+        """The newest moment heard of."""
+        return (0, 0) if self.moment is None else tuple(self.moment["at"])
+
+    @property
+    def view(self) -> Json | None:
+        """The newest view."""
+        return None if self.moment is None else self.moment["view"]
+
+    async def act(self, action: Json, turn: int | None = None, cid: str | None = None) -> At:
+        """Do something; returns the moment it was stored. Raises `Refused`. Sent again after every reconnect until answered."""
+        name = cid or secrets.token_hex(8)
+        message = {"type": "act", "cid": name, "action": action} | ({} if turn is None else {"turn": turn})
+        answer: asyncio.Future[At] = asyncio.get_running_loop().create_future()
+        self._waiting[name] = (message, answer)
+        try:
+            await self.send(message)
+            return await answer
+        finally:
+            self._waiting.pop(name, None)
+
+    async def send(self, message: Json) -> None:
+        """Send a frame if there is a connection; what must not be lost goes through `act`."""
+        if self._socket is not None:
+            with suppress(ConnectionClosed):
+                await self._socket.send(json.dumps(message))
+
+    async def news(self, after: At) -> Json:
+        """The newest moment, once it is later than `after`."""
+        async with self._news:
+            await self._news.wait_for(lambda: self.moment is not None and self.at > after)
+        assert self.moment is not None
+        return self.moment
+
+    def drop(self) -> None:
+        """Lose the connection, as a phone in a tunnel does; the line comes back by itself."""
+        if self._socket is not None:
+            self._socket.transport.abort()
+
+    async def _run(self) -> None:
+        wait = LEAST_WAIT
+        while True:
+            try:
+                async with connect(
+                    self._address,
+                    additional_headers=self._cookie,
+                    compression=None,
+                    open_timeout=20,
+                    ping_interval=None,
+                ) as socket:
+                    self.connections += 1
+                    await socket.send(json.dumps(self._join))
+                    wait = await self._listen(socket, wait)
+            except (OSError, ConnectionClosed, InvalidHandshake, TimeoutError) as error:
+                if isinstance(error, ConnectionClosed) and error.rcvd is not None and error.rcvd.code == NO_SUCH_TABLE:
+                    self._fail(Refused(Why.NO_SUCH_TABLE))
+                    return
+            self._socket = None
+            await asyncio.sleep(random.uniform(0, wait))
+            wait = min(MOST_WAIT, wait * 2)
+
+    async def _listen(self, socket: ClientConnection, wait: float) -> float:
+        async for frame in socket:
+            message: Json = json.loads(frame)
+            self.on_message(message)
+            match message["type"]:
+                case "welcome":
+                    wait = LEAST_WAIT
+                    self._socket = socket
+                    self.table = message["table"]
+                    await self._take(message)
+                    for pending, _ in tuple(self._waiting.values()):
+                        await socket.send(json.dumps(pending))
+                case "step":
+                    await self._take(message)
+                case "table":
+                    self.table = message["table"]
+                case "ack":
+                    self._answer(message["cid"], tuple(message["at"]))
+                case "refused":
+                    self._refuse(message["cid"], Why(message["why"]))
+                case "bye":
+                    await asyncio.sleep(message["after"] / 1000)
+                    return 0.0
+        return wait
+
+    async def _take(self, moment: Json) -> None:
+        if tuple(moment["at"]) >= self.at:
+            if moment["view"] is not None and moment["view"]["sheet"] is None and self.view is not None:
+                moment["view"]["sheet"] = self.view["sheet"]
+            self.moment = moment
+        async with self._news:
+            self._news.notify_all()
+
+    def _answer(self, cid: str, at: At) -> None:
+        known = self._waiting.get(cid)
+        if known is not None and not known[1].done():
+            known[1].set_result(at)
+
+    def _refuse(self, cid: str | None, why: Why) -> None:
+        known = self._waiting.get(cid or "")
+        if known is None or known[1].done():
+            return
+        if why is Why.BUSY:  # nothing was stored; the same command may be sent again
+            asyncio.get_running_loop().call_later(0.3, lambda: asyncio.ensure_future(self.send(known[0])))
+        else:
+            known[1].set_exception(Refused(why))
+
+    def _fail(self, error: Exception) -> None:
+        for _, answer in self._waiting.values():
+            if not answer.done():
+                answer.set_exception(error)
+
+
+@asynccontextmanager
+async def guest(url: str, name: str) -> AsyncIterator[Guest]:
+    """A guest of this name, signed in."""
+    async with Guest(url) as one:
+        await one.sign_in(name)
+        yield one
