@@ -1,7 +1,7 @@
 // @ts-check
 // The REST routes of the server, as functions.
 
-/** @import {Me, RuleBook, TableInfo, Ranked} from "./types.js" */
+/** @import {FinishedGame, Me, PlayedGame, Ranked, RuleBook, TableInfo} from "./types.js" */
 
 /** The server said no; `why` is one of its reasons, or "offline". */
 export class Problem extends Error {
@@ -81,10 +81,7 @@ export const removeHouse = (id, seat) => call("DELETE", `${at(id)}/house/${seat}
 export const standIn = (id, seat) => call("POST", `${at(id)}/stand-in`, { seat });
 /** @type {() => Promise<Ranked[]>} */
 export const players = async () => (await call("GET", "/players")).players ?? [];
-/** @type {(id: string) => Promise<any[]>} */
-export const gamesOf = async (id) => {
-  const answer = await call("GET", `/players/${encodeURIComponent(id)}/games`);
-  return Array.isArray(answer) ? answer : (answer.games ?? []);
-};
-/** @type {(id: string) => Promise<any>} */
-export const game = (id) => call("GET", `/games/${encodeURIComponent(id)}`);
+/** @type {(id: string) => Promise<PlayedGame[]>} */
+export const gamesOf = async (id) => (await call("GET", `/players/${encodeURIComponent(id)}/games?limit=12`)).games ?? [];
+/** The id of a game is its table and its number, joined by a slash. @type {(id: string) => Promise<FinishedGame>} */
+export const game = (id) => call("GET", `/games/${id.split("/").map(encodeURIComponent).join("/")}`);

@@ -10,7 +10,7 @@ import { changed, onChange, state } from "./store.js";
 import { lobby, watchLobby } from "./views/lobby.js";
 import { table } from "./views/table.js";
 import { menu } from "./views/menu.js";
-import { gamePage } from "./views/game.js";
+import { gamePage, readGame } from "./views/game.js";
 
 const page = /** @type {HTMLElement} */ (document.getElementById("page"));
 
@@ -56,7 +56,9 @@ function arrive() {
     state.session = there === null ? null : new Session(there);
     state.problem = "";
   }
-  watchLobby(place.name === "lobby");
+  if (place.name === "game") void readGame(place.id);
+  else state.game = null;
+  watchLobby(place.name !== "table");
   changed();
 }
 

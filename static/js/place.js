@@ -1,14 +1,18 @@
 // @ts-check
-// Where one is: the lobby at "/", a table at "/t/<id>". Links inside the page change the address without loading it anew.
+// Where one is: the lobby at "/", a table at "/t/<id>", a finished game at "/g/<table>/<number>". Links inside the page change the address without loading it anew.
 
 /** @type {() => void} */
 let arrived = () => {};
 
+/** @typedef {{name: "lobby"} | {name: "table", id: string} | {name: "game", id: string}} Place */
+
 /**
  * @param {string} path
- * @returns {{name: "lobby"} | {name: "table", id: string}}
+ * @returns {Place}
  */
 export function placeOf(path) {
+  const game = /^\/g\/([\w-]+\/\d+)\/?$/.exec(path);
+  if (game?.[1]) return { name: "game", id: game[1] };
   const found = /^\/t\/([^/]+)\/?$/.exec(path);
   return found?.[1] ? { name: "table", id: decodeURIComponent(found[1]) } : { name: "lobby" };
 }
@@ -43,7 +47,7 @@ export function onNavigate(listener) {
     const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
     if (!(link instanceof HTMLAnchorElement) || link.origin !== location.origin || link.target) return;
     if (event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-    if (link.pathname !== "/" && !link.pathname.startsWith("/t/")) return;
+    if (link.pathname !== "/" && !/^\/[tg]\//.test(link.pathname)) return;
     event.preventDefault();
     go(link.pathname);
   });

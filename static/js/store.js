@@ -3,7 +3,7 @@
 
 import { choose } from "./i18n.js";
 
-/** @import {Me, RuleBook, TableInfo, Ranked} from "./types.js" */
+/** @import {FinishedGame, Me, PlayedGame, Ranked, RuleBook, TableInfo} from "./types.js" */
 /** @import {Session} from "./session.js" */
 /** @import {Language} from "./i18n.js" */
 /** @import {PaceName} from "./pace.js" */
@@ -39,7 +39,7 @@ function remembered() {
 
 export const state = {
   preferences: remembered(),
-  /** @type {{name: "lobby"} | {name: "table", id: string}} */
+  /** @type {import("./place.js").Place} */
   route: { name: "lobby" },
   /** @type {Me | null} */
   me: null,
@@ -53,7 +53,7 @@ export const state = {
   session: null,
   /** @type {"menu" | "left" | "right" | "trick" | null} what is opened over the page */
   drawer: null,
-  /** @type {{game: any, problem: string} | null} a finished game one reads */
+  /** @type {{game: FinishedGame | null, problem: string} | null} a finished game one reads */
   game: null,
   lobby: {
     /** @type {TableInfo[] | null} */
@@ -61,7 +61,7 @@ export const state = {
     offline: false,
     /** @type {Ranked[] | null} */
     players: null,
-    /** @type {any[] | null} */
+    /** @type {PlayedGame[] | null} */
     games: null,
     busy: false,
     opening: false,

@@ -50,6 +50,15 @@
  * @typedef {{presets: Record<string, Rules>, options: Option[], reasons: string[], phrases: string[],
  *   clocks: (number | null)[]}} RuleBook
  */
+/**
+ * @typedef {{id: string, preset: string | null, rated: boolean, started: number, finished: number, totals: BySide, winner: Side,
+ *   deal_count: number, seats: {seat: number, kind: string, player: string | null, name: string}[], won: boolean | null}} PlayedGame
+ */
+/**
+ * @typedef {Row & {calls: {seat: number, call: Call}[], redeal: {seat: number, right: string} | null,
+ *   tricks: Trick[] | null, melds_shown: ShownMeld[] | null}} PlayedDeal
+ */
+/** @typedef {PlayedGame & {rules: Rules, deals: PlayedDeal[]}} FinishedGame */
 /** @typedef {{id: string, name: string}} Me */
 /** @typedef {{id: string, name: string, rating: number, games: number, won: number}} Ranked */
 /**

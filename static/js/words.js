@@ -1,8 +1,8 @@
 // @ts-check
 // What a call, a card, a contract, a line of the score and an event are called. Text only; suits are their signs.
 
-import { cardName } from "./deck.js";
-import { has, num, readable, t } from "./i18n.js";
+import { cardName, cardShort } from "./deck.js";
+import { has, language, num, readable, t } from "./i18n.js";
 
 /** @import {Bid, Call, Contract, GameEvent, Line, Row, Rules, Side, Trump} from "./types.js" */
 
@@ -51,6 +51,14 @@ export function callAloud(call) {
  */
 export function cardAloud(card) {
   return cardName(card, t);
+}
+
+/**
+ * A card in short, with the letter of the language: "J♥".
+ * @param {string} card
+ */
+export function card(card) {
+  return cardShort(card, language());
 }
 
 /**

@@ -121,6 +121,7 @@ export function gameOver(session, view) {
         : ready
           ? html`<p class="muted" role="status">${t("result.waiting", { names: waiting.join(", ") })}</p>`
           : html`<button class="brass-button wide" type="button" data-testid="play-again" @click=${again}>${t("result.again")}</button>`}
+      ${session.table?.games ? html`<a class="plain-button wide" href="/g/${session.id}/${session.table.games}" data-testid="read-game">${t("result.read")}</a>` : nothing}
       <a class="plain-button wide" href="/" data-testid="back-to-lobby">${t("result.lobby")}</a>
     </div>
   </section>`;

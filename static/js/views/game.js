@@ -1,77 +1,103 @@
 // @ts-check
-// A finished game, read again: each deal with its calls and its lines.
+// A finished game, read again: each deal with its calls, its tricks and its lines.
 
 import { html, nothing } from "../vendor/lit.js";
 import * as api from "../api.js";
 import { wordsFor } from "../actions.js";
 import { num, t } from "../i18n.js";
+import { go } from "../place.js";
 import { changed, state } from "../store.js";
-import { call } from "../words.js";
+import { call, card, coded, sideOf } from "../words.js";
 import { closeButton, dialog, presetName, rich } from "./parts.js";
 import { dealLines } from "./sheet.js";
 
+/** @import {FinishedGame, PlayedDeal} from "../types.js" */
+/** @import {Reader} from "./sheet.js" */
+
+/** How often a game that has only just ended is asked for: it takes a moment to reach the archive. */
+const TRIES = 4;
+
 /** @param {string} id */
-export async function openGame(id) {
+export async function readGame(id) {
   state.game = { game: null, problem: "" };
-  changed();
-  try {
-    const game = await api.game(id);
-    state.game = { game, problem: "" };
-  } catch (problem) {
-    state.game = { game: null, problem: wordsFor(problem) };
+  for (let tries = 1; state.game && !state.game.game; tries += 1) {
+    try {
+      state.game = { game: await api.game(id), problem: "" };
+    } catch (problem) {
+      if (tries === TRIES) state.game = { game: null, problem: wordsFor(problem) };
+      if (tries === TRIES) break;
+      await new Promise((resolve) => setTimeout(resolve, 600 * tries));
+    }
   }
   changed();
 }
 
 function close() {
-  state.game = null;
-  changed();
+  if (state.route.name === "game") go("/");
 }
 
-/** @param {{game: any, problem: string}} opened */
+/** @param {{game: FinishedGame | null, problem: string}} opened */
 export function gamePage({ game, problem }) {
-  return dialog({ open: true, label: t("games.one"), kind: "game", close, content: game ? gameBody(game) : loading(problem) });
+  const content = game ? body(game) : html`${head(t("games.one"))}<p class="muted">${problem || t("tables.looking")}</p>`;
+  return dialog({ open: true, label: t("games.one"), kind: "game", close, content });
 }
 
-/** @param {string} problem */
-function loading(problem) {
-  return html`<div class="panel-head"><h2>${t("games.one")}</h2>${closeButton(close)}</div>
-    <p class="muted">${problem || t("tables.looking")}</p>`;
+/** @param {string} title */
+function head(title) {
+  return html`<div class="panel-head"><h2>${title}</h2>${closeButton(close)}</div>`;
 }
 
-/** @param {any} game */
-function gameBody(game) {
-  const names = namesOf(game);
-  const name = (/** @type {number} */ seat) => names[seat] ?? t("seat.unnamed", { number: seat + 1 });
-  const rows = game.deals ?? game.sheet ?? [];
-  const me = state.me ? (game.players ?? game.seats ?? []).findIndex((/** @type {any} */ one) => one?.id === state.me?.id || one?.player === state.me?.id) : -1;
-  /** @type {import("./sheet.js").Reader} */
+/** @param {FinishedGame} game */
+function body(game) {
+  const mine = game.seats.find(({ player }) => player !== null && player === state.me?.id)?.seat ?? 0;
+  const name = (/** @type {number} */ seat) => game.seats.find((one) => one.seat === seat)?.name ?? "";
+  /** @type {Reader} */
   const reader = {
     name,
     side: (side) => (side === "A" ? `${name(0)} & ${name(2)}` : `${name(1)} & ${name(3)}`),
-    first: me % 2 === 1 ? "B" : "A",
-    rules: game.rules ?? {},
+    first: sideOf(mine),
+    rules: game.rules,
   };
-  const totals = game.totals ?? rows.at(-1)?.totals;
-  return html`<div class="panel-head"><h2>${reader.side("A")} – ${reader.side("B")}</h2>${closeButton(close)}</div>
-    <p class="muted">${presetName(game.preset ?? null)}${totals ? html` · <b>${num(totals.A)} – ${num(totals.B)}</b>` : nothing}</p>
-    ${rows.map(
-      (/** @type {any} */ row) => html`<section class="game-deal">
-        <h3>${t("sheet.deal", { deal: row.deal })}</h3>
-        ${row.calls?.length
-          ? html`<ol class="calls-line">
-              ${row.calls.map((/** @type {any} */ one) => html`<li><span class="muted">${name(one.seat)}</span> ${rich(call(one.call))}</li>`)}
-            </ol>`
-          : nothing}
-        ${Array.isArray(row.lines) ? dealLines(row, reader) : nothing}
-      </section>`,
-    )}`;
+  const when = new Date(game.finished).toLocaleString(state.preferences.language, { dateStyle: "long", timeStyle: "short" });
+  return html`${head(`${reader.side("A")} – ${reader.side("B")}`)}
+    <p><b class="result-score">${num(game.totals.A)} – ${num(game.totals.B)}</b></p>
+    <p class="muted">${presetName(game.preset)} · ${when}</p>
+    ${game.deals.map((deal) => dealPart(deal, reader))}`;
 }
 
 /**
- * @param {any} game
- * @returns {string[]}
+ * @param {PlayedDeal} deal
+ * @param {Reader} reader
  */
-function namesOf(game) {
-  return (game.players ?? game.seats ?? []).map((/** @type {any} */ one) => (typeof one === "string" ? one : (one?.name ?? "")));
+function dealPart(deal, reader) {
+  return html`<section class="game-deal">
+    <h3>${t("sheet.deal", { deal: deal.deal })}</h3>
+    <ol class="calls-line">
+      ${deal.calls.map((one) => html`<li><span class="muted">${reader.name(one.seat)}</span> ${rich(call(one.call))}</li>`)}
+    </ol>
+    ${deal.redeal ? html`<p>${reader.name(deal.redeal.seat)}: ${coded("redeal", deal.redeal.right)}</p>` : dealLines(deal, reader)}
+    ${deal.tricks?.length ? html`<details class="earlier"><summary>${t("games.tricks")}</summary>${tricks(deal, reader)}</details>` : nothing}
+  </section>`;
+}
+
+/**
+ * @param {PlayedDeal} deal
+ * @param {Reader} reader
+ */
+function tricks(deal, reader) {
+  return html`<table class="tricks">
+    <thead><tr>${[0, 1, 2, 3].map((seat) => html`<th>${reader.name(seat)}</th>`)}<th class="n">${t("games.points")}</th></tr></thead>
+    <tbody>
+      ${(deal.tricks ?? []).map(
+        (trick) => html`<tr>
+          ${[0, 1, 2, 3].map((seat) => {
+            const laid = trick.cards.find((one) => one.seat === seat);
+            const marks = `${seat === trick.winner ? "took" : ""} ${seat === trick.leader ? "led" : ""}`;
+            return html`<td class=${marks}>${laid ? rich(card(laid.card)) : nothing}</td>`;
+          })}
+          <td class="n">${num(trick.points)}</td>
+        </tr>`,
+      )}
+    </tbody>
+  </table>`;
 }

@@ -8,12 +8,11 @@ import { num, t } from "../i18n.js";
 import { pathOf, tableIn } from "../place.js";
 import { changed, prefer, state } from "../store.js";
 import { coded } from "../words.js";
-import { openGame } from "./game.js";
 import { nameForm } from "./name.js";
 import { openForm } from "./opening.js";
 import { icon, rulesLine } from "./parts.js";
 
-/** @import {TableInfo} from "../types.js" */
+/** @import {PlayedGame, TableInfo} from "../types.js" */
 
 const EVERY = 4000;
 const EVERY_HIDDEN = 60_000;
@@ -255,19 +254,18 @@ function gamesPart() {
     <h2>${t("games.title")}</h2>
     <ul class="games">
       ${games.slice(0, 12).map(
-        (game) => html`<li><button class="row-button" type="button" @click=${() => openGame(game.id)}>${gameLine(game)}</button></li>`,
+        (game) => html`<li><a class="row-button" href="/g/${game.id}" data-testid="game-row">${gameLine(game)}</a></li>`,
       )}
     </ul>
   </section>`;
 }
 
-/** @param {any} game */
+/** @param {PlayedGame} game */
 function gameLine(game) {
-  const ended = game.ended ?? game.finished ?? game.ended_at ?? game.at ?? null;
-  const names = (game.players ?? game.seats ?? []).map((/** @type {any} */ one) => (typeof one === "string" ? one : (one?.name ?? "")));
-  const pairs = names.length === 4 ? `${names[0]} & ${names[2]} – ${names[1]} & ${names[3]}` : "";
-  const totals = game.totals ? `${num(game.totals.A)} – ${num(game.totals.B)}` : "";
-  const when = ended ? new Date(ended).toLocaleDateString(state.preferences.language, { day: "numeric", month: "short" }) : "";
-  return html`<span class="game-pairs">${pairs || game.id}</span><span class="game-totals">${totals}</span>
-    <span class="muted">${when}${typeof game.won === "boolean" ? ` · ${t(game.won ? "games.won" : "games.lost")}` : ""}</span>`;
+  const name = (/** @type {number} */ seat) => game.seats.find((one) => one.seat === seat)?.name ?? "";
+  const when = new Date(game.finished).toLocaleDateString(state.preferences.language, { day: "numeric", month: "short" });
+  const result = game.won === null ? "" : ` · ${t(game.won ? "games.won" : "games.lost")}`;
+  return html`<span class="game-pairs">${name(0)} & ${name(2)} – ${name(1)} & ${name(3)}</span>
+    <span class="game-totals">${num(game.totals.A)} – ${num(game.totals.B)}</span>
+    <span class="muted">${when}${result}</span>`;
 }
