@@ -9,12 +9,13 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.settings import Settings
 from app.store.archive import Archive
 from app.store.dice import SystemDice, now_ms
 from app.store.history import SqlHistory
+from app.store.postgres import connect as connect_postgres
 from app.store.redis import RedisBell, RedisCompany, RedisGuests, RedisLobby, RedisLog, connect
 from app.tables.croupier import Croupier
 from app.tables.play import Tables
@@ -28,7 +29,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        engine = create_async_engine(database_url, pool_pre_ping=True)
+        engine = connect_postgres(database_url)
         async with connect(redis_url) as redis:
             log, bell, company, lobby = RedisLog(redis), RedisBell(redis), RedisCompany(redis), RedisLobby(redis)
             await log.prepare()

@@ -228,8 +228,6 @@ async def _locked(session: AsyncSession, people: Iterable[Person], finished: int
         }
         for one in sorted(people, key=lambda one: one.id)
     ]
-    if not rows:
-        return {}
     await session.execute(insert_if(Player).values(rows).on_conflict_do_nothing())
     ids = [row["id"] for row in rows]
     found = await session.scalars(select(Player).where(Player.id.in_(ids)).order_by(Player.id).with_for_update())

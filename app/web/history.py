@@ -8,20 +8,20 @@ from pydantic import BaseModel
 from app.game.refusal import Refused, Why
 from app.tables.history import GameRecord, GameRow, History, PlayerRow
 from app.web.identity import person_of
+from app.web.parts import PartsDep
 
 LONGEST_LIST = 100
 
 router = APIRouter(prefix="/api/v1", tags=["history"])
 
 
-def _history(request: Request) -> History:
-    history: History = request.app.state.parts.history
-    return history
+def _history(parts: PartsDep) -> History:
+    return parts.history
 
 
-async def _asker(request: Request) -> str | None:
+async def _asker(request: Request, parts: PartsDep) -> str | None:
     """The guest who asks, or None for a stranger."""
-    person = await person_of(request, request.app.state.parts.guests)
+    person = await person_of(request, parts.guests)
     return None if person is None else person.id
 
 

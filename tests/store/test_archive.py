@@ -224,13 +224,6 @@ async def test_other_games_are_kept_and_not_rated(
     assert {seat.mu_after for seat in seats} == {None}
 
 
-async def test_a_game_of_the_house_alone_is_kept(valkey: Redis, postgres: AsyncEngine, archive: Archive) -> None:
-    await store(RedisLog(valkey), played(RULES, occupants=HOUSE_GAME[2:] * 2))
-    assert await archive.drain_once() == 1
-    assert await players(postgres) == {}
-    assert await rows(postgres, GameSeat) == 4
-
-
 async def test_a_poisoned_letter_goes_aside_after_five_tries(valkey: Redis, postgres: AsyncEngine, archive: Archive) -> None:
     poisoned, sound = played(RULES), played(RULES, 2, table="0b-other9x4wz")
     await store(RedisLog(valkey), poisoned)
