@@ -1,16 +1,19 @@
 """The command `coinche`: what an operator or a program types."""
 
 import errno
+import http.client
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from types import FrameType
-from typing import NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
 from app import settings as environment
-from app.embedded import Unavailable, running
+from app.embedded import Servers, Unavailable, running
+from app.flock import Flock
 from app.settings import Settings
 
 cli = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -21,19 +24,46 @@ def _about() -> None:
     """Play coinche with friends, in the browser."""
 
 
+Processes = Annotated[int, typer.Option(min=1, max=64, help="How many processes serve; any of them may die at any moment.")]
+Listener = Annotated[int | None, typer.Option(hidden=True, help="The socket that a process of several was handed.")]
+
+
 @cli.command()
-def serve() -> None:
+def serve(processes: Processes = 1, listener: Listener = None) -> None:
     """Serve the game until Ctrl-C. COINCHE_* variables choose address, port, data folder and more."""
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         settings = environment.read()
-        with _listen(settings.host, settings.port) as listener:
-            _serve(settings, listener)
+        if listener is not None:
+            _serve_as_one_of_several(settings, listener)
+            return
+        with _listen(settings.host, settings.port) as opened:
+            _serve(settings, opened, processes)
     except (Unavailable, ValueError) as error:
         _fail(str(error))
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     typer.echo("coinche has stopped; games are kept.")
+
+
+@cli.command()
+def worker() -> None:
+    """Do the house's work for servers that run elsewhere: deadlines, house players, the archive. Needs both URLs."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        settings = environment.read()
+        if settings.redis_url is None or settings.database_url is None:
+            raise ValueError("A worker has no servers of its own: set REDIS_URL and DATABASE_URL to those of the tables")
+        _prepare(settings.redis_url, settings.database_url)
+        from app.main import work
+
+        typer.echo("coinche works; Ctrl-C stops it.")
+        sys.stdout.flush()
+        work(settings, settings.redis_url, settings.database_url)
+    except ValueError as error:
+        _fail(str(error))
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
 
 
 @cli.command()
@@ -52,22 +82,59 @@ def main() -> None:
     cli()
 
 
-def _serve(settings: Settings, listener: socket.socket) -> None:
-    with running(settings.data, settings.redis_url, settings.database_url) as servers:
-        from app.main import build
-        from app.store.prepare import Unreachable, prepare
-        from app.web.server import Server
+def _serve(settings: Settings, listener: socket.socket, processes: int) -> None:
+    def announce() -> None:
+        _announce(settings, listener.getsockname()[1])
 
-        try:
-            prepare(servers.redis_url, servers.database_url)
-        except Unreachable as error:
-            _fail(str(error))
-        app = build(settings, servers.redis_url, servers.database_url)
-        server = Server(app, settings.log_level, lambda: _announce(settings, listener.getsockname()[1]))
-        server.run([listener])
+    with running(settings.data, settings.redis_url, settings.database_url) as servers:
+        _prepare(servers.redis_url, servers.database_url)
+        if processes == 1:
+            _serve_here(settings, servers, listener, announce)
+        else:
+            urls = {"REDIS_URL": servers.redis_url, "DATABASE_URL": servers.database_url}
+            Flock(processes, listener, urls, lambda: _is_live(listener)).run(announce)
         # From here on only the servers have to be told goodbye; a second Ctrl-C shall not cut that short.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
+
+
+def _serve_as_one_of_several(settings: Settings, listener: int) -> None:
+    if settings.redis_url is None or settings.database_url is None:
+        raise ValueError("--listener is for the processes that `coinche serve --processes` starts")
+    with socket.socket(fileno=listener) as inherited:
+        _serve_here(settings, Servers(settings.redis_url, settings.database_url), inherited, lambda: None)
+
+
+def _serve_here(settings: Settings, servers: Servers, listener: socket.socket, announce: Callable[[], None]) -> None:
+    from app.main import build
+    from app.web.server import Server
+
+    app = build(settings, servers.redis_url, servers.database_url)
+    Server(app, settings.log_level, announce).run([listener])
+
+
+def _prepare(redis_url: str, database_url: str) -> None:
+    """Both stores answer and the database has today's tables, or the command ends here."""
+    from app.store.prepare import Unreachable, prepare
+
+    try:
+        prepare(redis_url, database_url)
+    except Unreachable as error:
+        _fail(str(error))
+
+
+def _is_live(listener: socket.socket) -> bool:
+    """Whether any process behind the listener answers yet."""
+    host, port = listener.getsockname()[:2]
+    address = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+    connection = http.client.HTTPConnection(address, port, timeout=1)
+    try:
+        connection.request("GET", "/health/live")
+        return connection.getresponse().status == 200
+    except OSError:
+        return False
+    finally:
+        connection.close()
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -324,7 +324,7 @@ def _run(command: Command, guise: _Guise, text: str = "") -> subprocess.Complete
 
 def _preparation(farewell: signal.Signals, guise: _Guise) -> Callable[[], None]:
     """What the child does between fork and exec. The wish to die with its parent comes last: a change of user clears it."""
-    parent, group = os.getpid(), os.getegid()
+    group, die_with_parent = os.getegid(), dying_with_parent(farewell)
 
     def prepare() -> None:
         if guise.namespace:
@@ -333,6 +333,16 @@ def _preparation(farewell: signal.Signals, guise: _Guise) -> Callable[[], None]:
             Path("/proc/self/setgroups").write_text("deny")
             Path("/proc/self/uid_map").write_text(f"{NOBODY} 0 1")
             Path("/proc/self/gid_map").write_text(f"{NOBODY} {group} 1")
+        die_with_parent()
+
+    return prepare
+
+
+def dying_with_parent(farewell: signal.Signals) -> Callable[[], None]:
+    """What a child does right before exec, to be sent this signal when the thread that started it ends, however it ends."""
+    parent = os.getpid()
+
+    def prepare() -> None:
         if sys.platform == "linux":
             _libc.prctl(_PR_SET_PDEATHSIG, int(farewell))
             if os.getppid() != parent:

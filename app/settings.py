@@ -20,6 +20,9 @@ class Settings(BaseSettings):
     origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Further addresses, separated by commas, whose pages may connect, as in https://coinche.example.org"
     )
+    work: bool = Field(
+        True, description="Do the house's work in the serving processes too; false where `coinche worker` runs beside them"
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="How much is logged")
     redis_url: str | None = Field(
         None,

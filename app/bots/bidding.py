@@ -11,7 +11,7 @@ from app.bots.valuation import Hand, against, bonus, needed, own_estimate, suppo
 from app.game.actions import Action, Redeal, Speak
 from app.game.auction import CAPOT, Bid, Bids, Call, Say
 from app.game.rules import BID_STEP, Rules
-from app.game.seats import Seat
+from app.game.seats import Seat, Side
 from app.game.trump import Trump
 from app.game.view import CallMoves, View
 
@@ -27,9 +27,11 @@ CONTEST = 6.0
 """The margin with which one raises a partner over the opponents."""
 TELLS = (94.0, 1.25)
 """What a partner's opening says of his own estimate: at 80, and for each point above."""
-STANDS = (118.0, 0.45)
-"""What opponents usually make of a contract: at 80, and for each point above."""
-COINCHE = 14.0
+STANDS, STANDS_MELDS, STANDS_FLAT = (105.0, 0.5), (109.0, 0.25), (90.0, 0.12)
+"""What opponents usually make of a contract: at 80, and for each point above; where melds count; in sans and tout atout."""
+RAISED = 6.0
+"""How much more they make where both have bid."""
+COINCHE = 20.0
 """By how many trick points a contract must seem to fail."""
 SURCOINCHE = 38.0
 """By how many trick points a coinched contract must seem safe."""
@@ -65,7 +67,7 @@ def call(view: View, moves: CallMoves) -> Action:
         bid = _bid(_auction(view, me, hand, moves.bids))
         if bid is not None:
             return Speak(me, bid)
-    if moves.coinche is not None and _beaten(view.rules, hand, moves.coinche.bid):
+    if moves.coinche is not None and _beaten(view, hand, moves.coinche.bid):
         return Speak(me, Say.COINCHE, moves.coinche)
     return Speak(me, Say.PASS)
 
@@ -173,15 +175,24 @@ def _again(seen: Auction) -> Bid | None:
     return None
 
 
-def _beaten(rules: Rules, hand: Hand, bid: Bid) -> bool:
+def _beaten(view: View, hand: Hand, bid: Bid) -> bool:
     """Whether this hand alone makes it very likely that the opponents' bid fails."""
     if bid.value == CAPOT:
         return _stops_capot(hand, bid.trump)
-    base, slope = STANDS
+    rules = view.rules
+    base, slope = STANDS_FLAT if bid.trump.suit is None else STANDS_MELDS if rules.melds else STANDS
     likely = base + slope * (min(bid.points, 180) - 80) - against(hand, bid.trump)
+    bidders = {one.seat for one in view.calls if isinstance(one.call, Bid) and one.seat.side is not _side(view)}
+    if len(bidders) > 1:
+        likely += RAISED
     # A high bid counts on melds and belote that the defence cannot see.
     unseen = max(0.0, bid.points - (110.0 if rules.melds else 130.0))
     return needed(rules, bid.value, unseen) - likely >= COINCHE
+
+
+def _side(view: View) -> Side:
+    assert view.viewer is not None
+    return view.viewer.side
 
 
 def _stops_capot(hand: Hand, trump: Trump) -> bool:

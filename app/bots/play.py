@@ -23,6 +23,26 @@ TEMPO = 3.0
 ALL_EIGHT = 60.0
 """What a single trick is worth where it decides a capot."""
 
+GUARDED_SECOND, BARE_SECOND, LATER, NEVER = 0.5, 0.15, 0.2, 0.04
+"""How often a card takes a trick later: one card is above it and it is guarded, or bare; more are."""
+PARTNER_SAVES = 0.45
+"""How often a partner who can take a trick that opponents are taking does."""
+
+DRAW, DRAW_LOW, HELP_DRAW, DRAWN = 40.0, 26.0, 30.0, -15.0
+"""Declarers lead trumps: with the master, from length, to a declaring partner; and not when only they have any."""
+DEFENCE_TRUMP = -12.0
+"""Defenders seldom do."""
+CASH, CASH_LONG = 18.0, 1.5
+"""Masters are led, from long suits first where nobody ruffs."""
+BREAK_MASTER, BREAK_TEN = -8.0, -4.0
+"""Nobody leads low from a suit whose master he holds, nor away from a ten."""
+FROM_LENGTH = 2.0
+"""In sans atout and tout atout one leads from length."""
+SINGLETON, PARTNER_RUFFS = 6.0, 5.0
+"""Leads for a ruff: one's own as a defender, or the partner's."""
+PARTNERS_SUIT, THEIR_SUIT, RETURN, THROWN = 7.0, -3.0, 2.5, -1.5
+"""Suits bid by the partner, or by opponents; led by the partner; thrown away by the partner."""
+
 
 def play(view: View, moves: CardMoves) -> Play:
     """The card the viewer plays, in its turn; a belote is always declared."""
@@ -67,9 +87,9 @@ def worth(know: Knowledge, card: Card, hangs: float, led: Suit | None = None) ->
     if higher < 0.05:
         takes = 0.95
     elif higher < 1.05:
-        takes = 0.5 if guards else 0.15
+        takes = GUARDED_SECOND if guards else BARE_SECOND
     else:
-        takes = 0.2 if guards > 1 else 0.04
+        takes = LATER if guards > 1 else NEVER
     if know.suit is not None:
         survives = (1.0 - know.ruffs(left, card.suit)) * (1.0 - know.ruffs(right, card.suit))
         if led is card.suit and know.trumps_against > 0.3:
@@ -183,7 +203,7 @@ class _Lead:
         left, right = know.opponents
         safe = (1.0 - know.beats(left, card, card.suit)) * (1.0 - know.beats(right, card, card.suit))
         partner = know.beats(know.me.partner, card, card.suit)
-        return safe + (1.0 - safe) * partner * 0.45, safe
+        return safe + (1.0 - safe) * partner * PARTNER_SAVES, safe
 
     def _value(self, card: Card) -> float:
         win, safe = self._ours(card)
@@ -196,23 +216,23 @@ class _Lead:
         trumps = know.mine(know.suit)
         value = self._value(card)
         if not know.declaring:
-            return value - 12.0
+            return value + DEFENCE_TRUMP
         if self.against < 0.25:
-            return value - 15.0
+            return value + DRAWN
         if know.is_master(card):
-            return value + 40.0
+            return value + DRAW
         out = know.out[know.suit]
         against = know.expected(know.above(card), *know.opponents)
         if know.declarer is know.me:
             # One trump out that is higher than all of mine falls by itself; it is not worth two of ours.
             draws = len(trumps) >= 3 and len(out) >= 2 and self.against > 1.0
-            return value + (26.0 if draws else -10.0) - 0.5 * know.points[card]
+            return value + (DRAW_LOW if draws else -10.0) - 0.5 * know.points[card]
         led_before = any(
             trick.cards[0].seat is know.declarer and trick.cards[0].card.suit is know.suit for trick in self.view.taken
         )
         drawn = sum(trick.cards[0].card.suit is know.suit for trick in self.view.taken)
         if led_before or drawn < 2:
-            return value + 30.0 - 0.4 * know.points[card] * against
+            return value + HELP_DRAW - 0.4 * know.points[card] * against
         return value - 5.0
 
     def _plain(self, card: Card) -> float:
@@ -221,18 +241,18 @@ class _Lead:
         value = self._value(card)
         if know.is_master(card):
             win, _ = self._ours(card)
-            value += 18.0 * win
+            value += CASH * win
             if know.suit is None or self.against < 0.25:
-                value += 1.5 * len(mine)
+                value += CASH_LONG * len(mine)
             return value
         if any(know.is_master(other) for other in mine):
-            value -= 8.0
+            value += BREAK_MASTER
         if know.suit is not None:
             value += self._to_ruff(card, mine)
         else:
-            value += 2.0 * (len(mine) - 2)
+            value += FROM_LENGTH * (len(mine) - 2)
         if know.points[card] >= 9 and len(mine) > 1:
-            value -= 4.0
+            value += BREAK_TEN
         return value + self._suit_habits(card.suit)
 
     def _to_ruff(self, card: Card, mine: tuple[Card, ...]) -> float:
@@ -243,9 +263,9 @@ class _Lead:
         trumps = know.mine(know.suit)
         small = trumps and not any(know.is_master(one) for one in trumps)
         if len(mine) == 1 and small and not know.declaring and self.number <= 3:
-            value += 6.0
+            value += SINGLETON
         if know.is_void(know.me.partner, card.suit) and know.ruffs(know.me.partner, card.suit) > 0.5:
-            value += 5.0
+            value += PARTNER_RUFFS
         return value
 
     def _suit_habits(self, suit: Suit) -> float:
@@ -253,16 +273,16 @@ class _Lead:
         partner = self.know.me.partner
         value = 0.0
         if suit in self.partner_bid:
-            value += 7.0
+            value += PARTNERS_SUIT
         elif suit in self.opponents_bid:
-            value -= 3.0
+            value += THEIR_SUIT
         for trick in self.view.taken:
             led = trick.cards[0]
             if led.seat is partner and led.card.suit is suit:
-                value += 2.5
+                value += RETURN
             for laid in trick.cards[1:]:
                 if laid.seat is partner and laid.card.suit is suit and led.card.suit is not suit:
-                    value += 2.0 if laid.card.rank in (Rank.ACE, Rank.TEN) else -1.5
+                    value += 2.0 if laid.card.rank in (Rank.ACE, Rank.TEN) else THROWN
         return value
 
 

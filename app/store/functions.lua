@@ -4,6 +4,10 @@
 
 local COMMANDS_KEPT = 64
 
+-- A duty that is due at once is announced, and done by whoever takes it; after so long it is found like any other.
+local AT_ONCE_MS = 250
+local WORK = 'coinche:work'
+
 local function now_ms()
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -38,8 +42,11 @@ local function append(keys, args)
   elseif timer == 'none' then
     redis.call('ZREM', dues, id)
   else
-    due = whole(now + tonumber(timer))
+    due = whole(now + math.max(tonumber(timer), AT_ONCE_MS))
     redis.call('ZADD', dues, due, id)
+    if tonumber(timer) == 0 then
+      redis.call('PUBLISH', WORK, id)
+    end
   end
   redis.call('XADD', log, seq .. '-0', 'entry', entry, 'at', whole(now), 'due', due)
   redis.call('HSET', meta, 'seq', seq, 'due', due)
@@ -75,6 +82,18 @@ local function claim(keys, args)
   return {whole(now), ids}
 end
 
+-- keys: dues. args: table id, lease in ms. 1 if the table's duty is due at once and nobody else has taken it.
+local function take(keys, args)
+  local due = redis.call('ZSCORE', keys[1], args[1])
+  local now = now_ms()
+  if not due or tonumber(due) > now + AT_ONCE_MS then
+    return 0
+  end
+  redis.call('ZADD', keys[1], whole(now + tonumber(args[2])), args[1])
+  return 1
+end
+
 redis.register_function('coinche_1_append', append)
 redis.register_function{function_name = 'coinche_1_load', callback = load, flags = {'no-writes'}}
 redis.register_function('coinche_1_claim', claim)
+redis.register_function('coinche_1_take', take)

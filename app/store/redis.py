@@ -39,6 +39,9 @@ GUEST_SECONDS = 400 * 24 * 3600
 IDLE_MS = 12 * 3600 * 1000
 """A table where nobody sat down, left or began for so long is no longer in the lobby."""
 
+WORK = "coinche:work"
+"""The channel on which a duty that is due at once is announced to the workers."""
+
 HERE = "here"
 """What the bell says when somebody came or went."""
 
@@ -160,6 +163,9 @@ class RedisLog:
         number = await _reply(self._redis.zscore(_Keys(table).commands, cid))
         return None if number is None else int(number)
 
+    async def take(self, table: str, lease: int) -> bool:
+        return bool(await _reply(self._redis.fcall("coinche_1_take", 1, _Keys(table).dues, table, str(lease))))
+
     async def claim(self, lease: int) -> Claimed:
         async with self._redis.pipeline(transaction=False) as pipe:
             for shard in SHARDS:
@@ -198,9 +204,11 @@ class RedisBell:
     """Pub/sub as a hint (port `Bell`). What it loses, the reader finds in the log."""
 
     CONTROL = "coinche:bell"
-    ECHO_SECONDS = 2.0
+    ECHO_SECONDS = 1.0
+    DEAD_SECONDS = 4.0
 
     def __init__(self, redis: Redis) -> None:
+        self._redis = redis
         self._pubsub: PubSub = redis.pubsub(ignore_subscribe_messages=True)
 
     async def prepare(self) -> None:
@@ -217,17 +225,36 @@ class RedisBell:
         await _reply(self._pubsub.unsubscribe(_Keys(table).channel))
 
     async def rings(self) -> AsyncIterator[Rang]:
+        async for channel, data in self._messages():
+            table = channel.rpartition("ch:")[2]
+            yield Rang(table, data == HERE, read_said(data) if data.startswith("{") else None)
+
+    async def work(self) -> AsyncIterator[str]:
+        await self._pubsub.subscribe(WORK)
+        async for _, table in self._messages():
+            yield table
+
+    async def _messages(self) -> AsyncIterator[tuple[str, str]]:
+        """Channel and data of each message, without the echo: a subscription that no longer hears itself is made anew."""
+        heard = asked = time.monotonic()
         while True:
             try:
+                if time.monotonic() - asked > self.ECHO_SECONDS:
+                    asked = time.monotonic()
+                    await self._redis.publish(self.CONTROL, "echo")
                 message = await self._pubsub.get_message(timeout=self.ECHO_SECONDS)
-            except (Unconnected, TimedOut, OSError):
+                if time.monotonic() - heard > self.DEAD_SECONDS:
+                    heard = time.monotonic()
+                    connection: Any = self._pubsub.connection
+                    await connection.disconnect()
+            except (Unconnected, TimedOut, BusyLoadingError, OSError):
                 await asyncio.sleep(0.2)
                 continue
-            if message is None or message["channel"] == self.CONTROL:
+            if message is None:
                 continue
-            table = str(message["channel"]).rpartition("ch:")[2]
-            data = str(message["data"])
-            yield Rang(table, data == HERE, read_said(data) if data.startswith("{") else None)
+            heard = time.monotonic()
+            if message["channel"] != self.CONTROL:
+                yield str(message["channel"]), str(message["data"])
 
 
 class RedisCompany:

@@ -1,6 +1,7 @@
 """What the house does unasked: it starts games, deals, plays for its own players and for those whose time is up."""
 
 import asyncio
+from collections.abc import AsyncIterator
 
 import structlog
 
@@ -36,13 +37,28 @@ class Croupier:
         self._log = log
         self._dice = dice
         self._at_once: asyncio.Queue[str] = asyncio.Queue()
-        tables.on_duty = self._at_once.put_nowait
+        self._is_leaving = False
 
-    async def run(self) -> None:
-        """Work until cancelled."""
+    async def run(self, calls: AsyncIterator[str] | None = None) -> None:
+        """Work until cancelled: on what this process makes due, what `calls` tells of others, and what nobody has done."""
+        self._tables.on_duty = self._at_once.put_nowait
         async with asyncio.TaskGroup() as group:
             group.create_task(self._do_at_once())
             group.create_task(self._look())
+            if calls is not None:
+                group.create_task(self._listen(calls))
+
+    def leave(self) -> None:
+        """Take no more work from others; what this process makes due itself it still does."""
+        self._is_leaving = True
+
+    async def _listen(self, calls: AsyncIterator[str]) -> None:
+        async for table in calls:
+            try:
+                if not self._is_leaving and await self._log.take(table, LEASE_MS):
+                    await self._do(table, None)
+            except Refused:
+                continue  # the store is away; the duty is found later
 
     async def _do_at_once(self) -> None:
         """What this process has just made due; where one duty follows another the table comes back by itself."""
@@ -52,7 +68,7 @@ class Croupier:
 
     async def _look(self) -> None:
         """What has become due by the store's clock, whoever made it so."""
-        while True:
+        while not self._is_leaving:
             try:
                 claimed = await self._log.claim(LEASE_MS)
             except Refused:

@@ -27,9 +27,6 @@ from app.tables.table import (
 TRIES = 3
 """How often an action is judged again because others acted in between."""
 
-BACKUP_MS = 250
-"""A duty that is due at once is done at once by the process that made it due; after so long any other may take it."""
-
 KEPT = 2_000
 """How many tables a process keeps at hand."""
 
@@ -156,4 +153,4 @@ def _timer(before: Table, after: Table) -> Timer | None:
     old, new = duty(before), duty(after)
     if old == new:
         return None
-    return Timer(None if new is None else max(new.after, BACKUP_MS))
+    return Timer(None if new is None else new.after)

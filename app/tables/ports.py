@@ -110,6 +110,9 @@ class GameLog(Protocol):
     async def claim(self, lease: int) -> Claimed:
         """Tables with a duty that is due, each for one caller; again after `lease` ms unless their timer has changed."""
 
+    async def take(self, table: str, lease: int) -> bool:
+        """Whether the table's duty is due at once and this caller is the one to do it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -138,6 +141,9 @@ class Bell(Protocol):
         """Hear the bell of a table from now on."""
 
     async def unfollow(self, table: str) -> None: ...
+
+    def work(self) -> AsyncIterator[str]:
+        """Tables with a duty that has just become due at once."""
 
     def rings(self) -> AsyncIterator[Rang]:
         """The rings of all tables that are followed."""

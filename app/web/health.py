@@ -20,8 +20,8 @@ async def live() -> dict[str, str]:
 
 @router.get("/ready")
 async def ready(parts: PartsDep, response: Response) -> dict[str, Any]:
-    """Which stores answer; 503 if tables cannot be played."""
+    """Which stores answer; 503 if tables cannot be played, or if the process is about to go."""
     stores = {name: await check() for name, check in parts.checks.items()}
-    is_ready = all(stores[name] for name in ESSENTIAL)
+    is_ready = all(stores[name] for name in ESSENTIAL) and not parts.hub.is_leaving
     response.status_code = 200 if is_ready else 503
     return {"status": "ready" if is_ready else "not ready", "stores": stores}

@@ -6,6 +6,7 @@ A room keeps one table's connections. Each step is written once for each kind of
 import asyncio
 import secrets
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -26,6 +27,10 @@ HERE_EVERY = 3
 """Each so many looks the room says again who is here."""
 
 BYE_SPREAD_MS = 2_000
+"""Over how long the guests of a process that goes are spread, so that they do not all arrive elsewhere at once."""
+
+GRACE_SECONDS = 20
+"""How long a process that goes waits for its guests."""
 
 MOST_FRAMES = 64
 MOST_BYTES = 128 * 1024
@@ -123,6 +128,10 @@ class Hub:
         self._company = company
         self._clock = clock
         self._rooms: dict[str, Room] = {}
+        self.is_leaving = False
+        self.on_leaving: Callable[[], None] = lambda: None
+        self._nobody = asyncio.Event()
+        self._nobody.set()
         self.clients: set[Client] = set()
         """Every open connection, in a room or not."""
 
@@ -159,10 +168,28 @@ class Hub:
         client.outbox.put(messages.welcome(room.mirror, person, seat, self._clock(), room.present, talk))
         client.is_welcome = True
 
-    def goodbye(self) -> None:
-        """Tell everybody that this process is about to go, each with a delay of its own before coming back."""
-        for client in self.clients:
-            client.outbox.put(messages.bye("going_away", 200 + secrets.randbelow(BYE_SPREAD_MS)))
+    def enter(self, client: Client) -> None:
+        """A connection is open."""
+        self.clients.add(client)
+        self._nobody.clear()
+
+    def exit(self, client: Client) -> None:
+        """And closed."""
+        self.clients.discard(client)
+        if not self.clients:
+            self._nobody.set()
+
+    async def see_off(self) -> None:
+        """Tell everybody that this process goes, each with a delay of its own, and wait until they have gone elsewhere."""
+        self.is_leaving = True
+        self.on_leaving()
+        for client in tuple(self.clients):
+            client.outbox.put(messages.bye("going_away", secrets.randbelow(BYE_SPREAD_MS)))
+        try:
+            async with asyncio.timeout(GRACE_SECONDS):
+                await self._nobody.wait()
+        except TimeoutError:
+            _log.warning("guests are still here", clients=len(self.clients))
 
     async def leave(self, client: Client, room: Room) -> None:
         """Follow the table no more; the last to leave a room closes it."""

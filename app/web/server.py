@@ -9,6 +9,8 @@ from contextlib import contextmanager
 import uvicorn
 from fastapi import FastAPI
 
+from app.web.parts import Parts
+
 LARGEST_MESSAGE = 4096
 PING_SECONDS = 20
 GRACE_SECONDS = 10
@@ -35,7 +37,9 @@ class Server(uvicorn.Server):
                 server_header=False,
             )
         )
+        self._app = app
         self._announce = announce
+        self._leaving: asyncio.Task[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin the application's lifespan, then listen, then say so."""
@@ -51,6 +55,17 @@ class Server(uvicorn.Server):
         yield
 
     def leave(self) -> None:
-        """Stop serving; asked again, at once."""
-        self.force_exit = self.should_exit
+        """See the guests off, then stop; asked again, stop at once."""
+        if self._leaving is not None:
+            self.force_exit = self.should_exit = True
+            return
+        self._leaving = asyncio.get_running_loop().create_task(self._see_off())
+
+    async def _see_off(self) -> None:
+        """uvicorn would close every socket at once. Newcomers are no longer let in; whoever shares the listener takes them."""
+        for listener in getattr(self, "servers", ()):
+            listener.close()
+        parts: Parts | None = getattr(self._app.state, "parts", None)
+        if parts is not None:
+            await parts.hub.see_off()
         self.should_exit = True

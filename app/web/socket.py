@@ -105,7 +105,7 @@ class Conversation:
     async def run(self) -> None:
         """Read and write until either side has had enough."""
         code: int | None = None
-        self._parts.hub.clients.add(self._client)
+        self._parts.hub.enter(self._client)
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._write())
@@ -119,7 +119,7 @@ class Conversation:
             _log.error("socket failed", exc_info=error)
             code = INTERNAL
         finally:
-            self._parts.hub.clients.discard(self._client)
+            self._parts.hub.exit(self._client)
             await self._part()
         if code is not None:
             # The other side was faster, or does not read.
@@ -136,8 +136,6 @@ class Conversation:
         while True:
             frame = await self._client.outbox.take()
             await self._websocket.send_text(frame)
-            if frame.startswith('{"type":"bye"'):
-                raise Closing(1001)
 
     async def _watch(self) -> None:
         """One who does not read keeps the writer waiting for ever, so somebody else has to look."""
