@@ -3,6 +3,6 @@
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "game", deadline=None, derandomize=True, database=None, max_examples=60, suppress_health_check=list(HealthCheck)
+    "game", deadline=None, derandomize=True, database=None, max_examples=40, suppress_health_check=list(HealthCheck)
 )
 settings.load_profile("game")

@@ -181,7 +181,7 @@ def test_the_same_piles_give_the_same_points_whoever_declared(rules: Rules, trum
 
 @given(any_rules(), seeds)
 def test_lines_sum_to_the_score_and_scores_to_the_totals(rules: Rules, seed: int) -> None:
-    game = last(rules, Random(seed), deals=4)
+    game = last(rules, Random(seed), deals=3)
     totals = BySide(0, 0)
     for record in game.deals:
         if record.score is not None:
