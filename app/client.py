@@ -169,6 +169,8 @@ class TableLine:
                     self._answer(message["cid"], tuple(message["at"]))
                 case "refused":
                     self._refuse(message["cid"], Why(message["why"]))
+                case "probe":
+                    await socket.send(frame)
                 case "bye":
                     await asyncio.sleep(message["after"] / 1000)
                     return 0.0

@@ -31,7 +31,7 @@ STANDS, STANDS_MELDS, STANDS_FLAT = (105.0, 0.5), (109.0, 0.25), (90.0, 0.12)
 """What opponents usually make of a contract: at 80, and for each point above; where melds count; in sans and tout atout."""
 RAISED = 6.0
 """How much more they make where both have bid."""
-COINCHE = 20.0
+COINCHE = 15.0
 """By how many trick points a contract must seem to fail."""
 SURCOINCHE = 38.0
 """By how many trick points a coinched contract must seem safe."""

@@ -18,11 +18,16 @@ local function whole(number)
   return string.format('%.0f', number)
 end
 
+-- Nobody looked for duties for so long: the store or all who work with it were away, and those who wait get the time back.
+local OUTAGE_MS = 3000
+local ALIVE_EVERY_MS = 1000
+
 -- keys: table, log, commands, dues, outbox; all of one hash tag.
--- args: seq before, command id, entry, timer ('keep', 'none' or ms), frame or '', finished game or '', table id, channel.
+-- args: seq before, command id, entry, timer ('keep', 'none' or ms), the seat whose time it is or '', frame or '',
+-- finished game or '', table id, channel.
 local function append(keys, args)
   local meta, log, commands, dues, outbox = keys[1], keys[2], keys[3], keys[4], keys[5]
-  local before, cid, entry, timer, frame, finished, id, channel = unpack(args)
+  local before, cid, entry, timer, seat, frame, finished, id, channel = unpack(args)
   local known = redis.call('ZSCORE', commands, cid)
   if known then
     return {'known', whole(known)}
@@ -43,13 +48,18 @@ local function append(keys, args)
     redis.call('ZREM', dues, id)
   else
     due = whole(now + math.max(tonumber(timer), AT_ONCE_MS))
-    redis.call('ZADD', dues, due, id)
+    -- What is still on its way when the time is up shall arrive: the lag that was measured is added, unseen.
+    local lag = seat ~= '' and redis.call('HGET', meta, 'lag' .. seat) or 0
+    redis.call('ZADD', dues, whole(tonumber(due) + tonumber(lag)), id)
     if tonumber(timer) == 0 then
       redis.call('PUBLISH', WORK, id)
     end
   end
   redis.call('XADD', log, seq .. '-0', 'entry', entry, 'at', whole(now), 'due', due)
   redis.call('HSET', meta, 'seq', seq, 'due', due)
+  if timer ~= 'keep' then
+    redis.call('HSET', meta, 'waits', timer ~= 'none' and tonumber(timer) > 0 and '1' or '0')
+  end
   redis.call('ZADD', commands, seq, cid)
   redis.call('ZREMRANGEBYRANK', commands, 0, -COMMANDS_KEPT - 1)
   if frame ~= '' then
@@ -72,14 +82,39 @@ local function load(keys)
   return {meta[1], meta[2], meta[4], meta[5], redis.call('XRANGE', keys[2], meta[3], '+')}
 end
 
--- keys: dues. args: lease in ms, how many. A claimed duty stays in the set, later, so that it is not lost with its worker.
-local function claim(keys, args)
-  local now = now_ms()
-  local ids = redis.call('ZRANGEBYSCORE', keys[1], '-inf', now, 'LIMIT', 0, args[2])
-  for _, id in ipairs(ids) do
-    redis.call('ZADD', keys[1], whole(now + tonumber(args[1])), id)
+-- After an outage every time that people see running is as long as it was. Returns the tables whose time was moved.
+local function give_back(dues, last, gap)
+  local moved = {}
+  local all = redis.call('ZRANGE', dues, 0, -1, 'WITHSCORES')
+  for place = 1, #all, 2 do
+    local id, due = all[place], tonumber(all[place + 1])
+    local meta = string.gsub(dues, 'dues$', 't:' .. id)
+    if due > last and redis.call('HGET', meta, 'waits') == '1' then
+      redis.call('ZADD', dues, whole(due + gap), id)
+      redis.call('HSET', meta, 'due', whole(tonumber(redis.call('HGET', meta, 'due')) + gap))
+      moved[#moved + 1] = id
+    end
   end
-  return {whole(now), ids}
+  return moved
+end
+
+-- keys: dues, alive. args: lease in ms, how many. A claimed duty stays in the set, later, so that it is not lost with its worker.
+local function claim(keys, args)
+  local dues, alive = keys[1], keys[2]
+  local now = now_ms()
+  local last = tonumber(redis.call('GET', alive) or now)
+  local moved = {}
+  if now - last > OUTAGE_MS then
+    moved = give_back(dues, last, now - last)
+  end
+  if now - last > ALIVE_EVERY_MS or now == last then
+    redis.call('SET', alive, whole(now))
+  end
+  local ids = redis.call('ZRANGEBYSCORE', dues, '-inf', now, 'LIMIT', 0, args[2])
+  for _, id in ipairs(ids) do
+    redis.call('ZADD', dues, whole(now + tonumber(args[1])), id)
+  end
+  return {whole(now), ids, moved}
 end
 
 -- keys: dues. args: table id, lease in ms. 1 if the table's duty is due at once and nobody else has taken it.

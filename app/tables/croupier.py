@@ -12,7 +12,7 @@ from app.game.view import view
 from app.tables.mirror import Mirror
 from app.tables.play import Tables
 from app.tables.ports import Dice, GameLog
-from app.tables.table import HOUSE, Command, Duty, HouseDeals, HousePlays, HouseStarts, Table, duty
+from app.tables.table import HOUSE, Command, Duty, GiveBack, HouseDeals, HousePlays, HouseStarts, Table, duty
 
 LOOK_SECONDS = 0.2
 """How often the croupier looks for duties whose time has come."""
@@ -78,6 +78,8 @@ class Croupier:
                 _log.exception("no duties can be claimed")
                 await asyncio.sleep(AWAY_SECONDS)
                 continue
+            for table in claimed.moved:
+                await self._tell(table, claimed.now)
             for table in claimed.tables:
                 await self._do(table, claimed.now)
             await asyncio.sleep(LOOK_SECONDS)
@@ -95,6 +97,13 @@ class Croupier:
         except Exception:
             # One table's trouble is not the others'; the duty stays in the store and comes back.
             _log.exception("duty failed", table=table)
+
+    async def _tell(self, table: str, now: int) -> None:
+        """The store has already moved the time; this only lets the table see it."""
+        try:
+            await self._tables.act(table, HOUSE, f"back:{now}", GiveBack())
+        except Refused as refused:
+            _log.warning("time given back untold", table=table, why=refused.why.value)
 
     def _command(self, table: Table, pending: Duty) -> Command:
         if pending.seat is None:

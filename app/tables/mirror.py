@@ -18,6 +18,7 @@ from app.tables.table import (
     SheetRead,
     Table,
     TableEvent,
+    TimeGivenBack,
     evolve_all,
     people_wait,
 )
@@ -96,7 +97,17 @@ class Mirror:
 def _seen(event: Happened, viewer: Viewer) -> SeenEvent:
     """Who sits where and who has read a sheet is for all; what happens in the game goes through the game's own door."""
     match event:
-        case SeatTaken() | SeatLeft() | HostChanged() | ReadyChanged() | GameStarted() | SeatAway() | SeatBack() | SheetRead():
+        case (
+            SeatTaken()
+            | SeatLeft()
+            | HostChanged()
+            | ReadyChanged()
+            | GameStarted()
+            | SeatAway()
+            | SeatBack()
+            | SheetRead()
+            | TimeGivenBack()
+        ):
             return event
         case _:
             return redact(event, viewer)

@@ -153,4 +153,4 @@ def _timer(before: Table, after: Table) -> Timer | None:
     old, new = duty(before), duty(after)
     if old == new:
         return None
-    return Timer(None if new is None else new.after)
+    return Timer(None) if new is None else Timer(new.after, new.seat)

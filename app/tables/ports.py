@@ -41,9 +41,13 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """When the next duty falls due: `after` ms from the moment of storing, or never. Left out, the running one goes on."""
+    """When the next duty falls due: `after` ms from the moment of storing, or never. Left out, the running one goes on.
+
+    `seat` is the seat that acts within that time, if it is one: the lag of its line is added when the time is up.
+    """
 
     after: int | None
+    seat: Seat | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +82,11 @@ class Stale:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """Tables whose duty was due at `now`, by the store's clock."""
+    """Tables whose duty was due at `now`, by the store's clock, and tables whose time was given back after an outage."""
 
     now: int
     tables: Sequence[str]
+    moved: Sequence[str] = ()
 
 
 class GameLog(Protocol):
@@ -156,6 +161,9 @@ class Company(Protocol):
         """Somebody is connected; to be said again within half the time it holds."""
 
     async def gone(self, table: str, connection: str, person: str | None) -> None: ...
+
+    async def lag(self, table: str, seat: Seat, lag: int) -> None:
+        """How long a message takes to the seat's owner and back, in ms, as it was last measured."""
 
     async def present(self, table: str) -> Sequence[str | None]:
         """The identity behind each connection, None for a stranger."""

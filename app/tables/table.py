@@ -16,8 +16,9 @@ from app.game.rules import Rules
 from app.game.seats import SEATS, Seat
 from app.game.state import Bidding, Dealing, Game, Over, Playing, new_game
 
-CLOCKS = (None, 15, 30, 60)
-"""Seconds a turn may take; None: as long as it takes."""
+HOUR = 3600
+CLOCKS = (None, 15, 30, 60, 4 * HOUR, 24 * HOUR)
+"""Seconds a turn may take; None: as long as it takes. Hours are for slow games, where nobody need stay at the table."""
 
 SHEET_SECONDS = 10
 """How long the score sheet stays between two deals unless all have read it."""
@@ -83,6 +84,11 @@ class Table:
     def is_playing(self) -> bool:
         """Whether a game is running."""
         return self.game is not None and not isinstance(self.game.phase, Over)
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether a turn takes hours: who misses one is not away for that."""
+        return self.clock is not None and self.clock >= HOUR
 
     @property
     def in_turn(self) -> Seat | None:
@@ -168,6 +174,11 @@ class ReadSheet:
 
 
 @dataclass(frozen=True, slots=True)
+class GiveBack:
+    """Tell the table that the running time was made longer by an outage."""
+
+
+@dataclass(frozen=True, slots=True)
 class InGame:
     """An action in the running game, made by the seat it names."""
 
@@ -205,6 +216,7 @@ Command = (
     | CallStandIn
     | Return
     | ReadSheet
+    | GiveBack
     | InGame
     | HouseDeals
     | HousePlays
@@ -263,7 +275,12 @@ class SheetRead:
     seat: Seat
 
 
-TableEvent = SeatTaken | SeatLeft | HostChanged | ReadyChanged | GameStarted | SeatAway | SeatBack | SheetRead
+@dataclass(frozen=True, slots=True)
+class TimeGivenBack:
+    """The store was away; the time that is running was made longer by as much."""
+
+
+TableEvent = SeatTaken | SeatLeft | HostChanged | ReadyChanged | GameStarted | SeatAway | SeatBack | SheetRead | TimeGivenBack
 Happened = Event | TableEvent
 
 
@@ -311,6 +328,8 @@ def decide(table: Table, by: Actor, command: Command) -> tuple[Happened, ...]:
             return (SeatBack(seat),) if table.places[seat].away else ()
         case ReadSheet():
             return _read_sheet(table, by)
+        case GiveBack():
+            return (TimeGivenBack(),)
         case InGame(action=action):
             return _in_game(table, by, action)
         case HouseDeals(deal=deal):
@@ -436,7 +455,8 @@ def _house_plays(table: Table, action: Speak | Redeal | Play) -> tuple[Happened,
         raise Refused(Why.NOT_YOUR_TURN)
     events = engine.decide(_running(table), action)
     place = table.places[seat]
-    return (SeatAway(seat), *events) if place.person is not None and not place.away else events
+    stays = place.person is None or place.away or table.is_slow
+    return events if stays else (SeatAway(seat), *events)
 
 
 def _house_starts(table: Table, first_dealer: Seat) -> tuple[Happened, ...]:
@@ -470,6 +490,8 @@ def evolve(table: Table, event: Happened) -> Table:
             return _with_place(table, seat, replace(table.places[seat], away=False))
         case SheetRead(seat=seat):
             return replace(table, read=table.read | {seat})
+        case TimeGivenBack():
+            return table
         case _:
             return _in_the_game(table, event)
 

@@ -23,9 +23,11 @@ from app.wire.messages import (
     Chat,
     Join,
     Ping,
+    Probe,
     ack,
     command_of,
     pong,
+    probe,
     read_message,
     refused,
 )
@@ -44,6 +46,12 @@ CLOSE_SECONDS = 5
 
 RATE = 10.0
 BURST = 40.0
+PROBE_SECONDS = 15
+"""How often the way to the client is measured."""
+
+MOST_LAG_MS = 1_000
+"""So much lag at most is made up for when a time is up."""
+
 MOST_BROKEN = 10
 """So many frames that cannot be read, and the connection is closed."""
 
@@ -101,6 +109,8 @@ class Conversation:
         self._room: Room | None = None
         self._bucket = Bucket()
         self._broken = 0
+        self._mark = 0
+        self._asked = 0.0
 
     async def run(self) -> None:
         """Read and write until either side has had enough."""
@@ -110,6 +120,7 @@ class Conversation:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._write())
                 group.create_task(self._read())
+                group.create_task(self._measure())
                 group.create_task(self._watch())
         except* Closing as closing:
             code = next(one.code for one in closing.exceptions if isinstance(one, Closing))
@@ -142,6 +153,14 @@ class Conversation:
         await self._client.outbox.full.wait()
         raise Closing(TOO_SLOW)
 
+    async def _measure(self) -> None:
+        """Ask again and again how long the way is; the answer is taken in `_probed`."""
+        while True:
+            self._mark += 1
+            self._asked = time.monotonic()
+            self._client.outbox.put(probe(self._mark))
+            await asyncio.sleep(PROBE_SECONDS)
+
     async def _read(self) -> None:
         while True:
             received = await self._websocket.receive()
@@ -172,6 +191,8 @@ class Conversation:
                     await self._act(message)
                 case Chat():
                     await self._chat(message)
+                case Probe():
+                    await self._probed(message)
                 case Ping():
                     self._client.outbox.put(pong(self._parts.clock(), None if self._room is None else self._room.mirror.at))
         except Refused as no:
@@ -189,6 +210,15 @@ class Conversation:
             if no.why is Why.NO_SUCH_TABLE:
                 raise Closing(NO_SUCH_TABLE) from None
             raise
+
+    async def _probed(self, message: Probe) -> None:
+        room, person = self._room, self._client.person
+        if message.mark != self._mark or room is None or person is None:
+            return
+        seat = room.mirror.table.seat_of(person.id)
+        if seat is not None:
+            lag = min(MOST_LAG_MS, int((time.monotonic() - self._asked) * 1000))
+            await self._parts.company.lag(room.mirror.table.id, seat, lag)
 
     def _seated(self) -> Room:
         """The room, if this connection may act in it. Raises `Refused`."""

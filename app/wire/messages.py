@@ -116,7 +116,14 @@ class Ping(_Model):
     type: Literal["ping"]
 
 
-In = Join | Act | Chat | Ping
+class Probe(_Model):
+    """The answer to a probe, sent at once: so the server learns how long the way is."""
+
+    type: Literal["probe"]
+    mark: int
+
+
+In = Join | Act | Chat | Ping | Probe
 _IN: TypeAdapter[In] = TypeAdapter(Annotated[In, Field(discriminator="type")])
 
 
@@ -325,6 +332,11 @@ def refused(cid: str | None, why: Why, at: At | None) -> str:
 def pong(now: int, at: At | None) -> str:
     """The time, and the last entry of the table one has joined."""
     return text({"type": "pong", "now": now, "at": at})
+
+
+def probe(mark: int) -> str:
+    """To be sent back at once as it is."""
+    return text({"type": "probe", "mark": mark})
 
 
 def bye(why: str, after: int) -> str:

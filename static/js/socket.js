@@ -42,6 +42,8 @@ export class Line {
     this.after = 0;
     /** @type {WebSocket | null} */
     this.socket = null;
+    /** @type {WebSocket | null} the line to a server that goes, held until there is another */
+    this.leaving = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.retry = undefined;
     this.beat = setInterval(() => this.#check(), PING_EVERY / 4);
@@ -95,11 +97,21 @@ export class Line {
     const old = this.socket;
     this.socket = null;
     if (old) old.close();
+    this.leaving?.close();
+    this.leaving = null;
+  }
+
+  /** The server goes: be welcome elsewhere first, and leave then, so that nobody sees one go. */
+  #move() {
+    if (this.closed || !this.socket) return;
+    this.leaving?.close();
+    this.leaving = this.socket;
+    this.#open();
   }
 
   #open() {
     clearTimeout(this.retry);
-    this.listener.state("connecting");
+    if (!this.leaving) this.listener.state("connecting");
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     const socket = new WebSocket(`${scheme}://${location.host}/ws?v=1`);
     this.socket = socket;
@@ -115,10 +127,16 @@ export class Line {
     const message = JSON.parse(data);
     if (message.type === "welcome") {
       this.attempt = 0;
+      this.leaving?.close();
+      this.leaving = null;
       this.listener.state("live");
     } else if (message.type === "bye") {
       this.after = message.after ?? 0;
-      this.retry = setTimeout(() => this.again(), this.after);
+      clearTimeout(this.retry);
+      this.retry = setTimeout(() => this.#move(), this.after);
+      return;
+    } else if (message.type === "probe") {
+      this.send(message);
       return;
     } else if (message.type === "pong") {
       const newest = this.listener.newest();
