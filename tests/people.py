@@ -255,7 +255,7 @@ def choice(state: Json, dice: Random) -> Json | None:
 
 async def play(line: Line, dice: Random, until: Callable[[Json], object] = lambda view: view["phase"] == "over") -> list[Json]:
     """Play what is offered until the view is as wanted; returns what was refused."""
-    refused = []
+    refused: list[Json] = []
     done = -1
     while True:
         view = line.view
