@@ -21,6 +21,7 @@ from redis.exceptions import ConnectionError as Unconnected
 from redis.exceptions import TimeoutError as TimedOut
 
 from app.game.refusal import Refused, Why
+from app.game.seats import Seat
 from app.tables.ports import Appended, Claimed, Entry, Finished, Known, Listed, Rang, Said, Stale, Stored, Timer
 from app.tables.table import Person, Table
 from app.wire.log import read_entry, read_frame, read_said, write_entry, write_frame, write_said
@@ -144,6 +145,7 @@ class RedisLog:
                 *(keys.meta, keys.log, keys.commands, keys.dues, keys.outbox),
                 *(str(entry.seq - 1), cid, write_entry(entry)),
                 "keep" if timer is None else "none" if timer.after is None else str(timer.after),
+                "" if timer is None or timer.seat is None else str(int(timer.seat)),
                 "" if frame is None else write_frame(frame),
                 "" if finished is None else finished.game,
                 *(table, keys.channel),
@@ -169,10 +171,14 @@ class RedisLog:
     async def claim(self, lease: int) -> Claimed:
         async with self._redis.pipeline(transaction=False) as pipe:
             for shard in SHARDS:
-                pipe.fcall("coinche_1_claim", 1, f"{{s{shard}}}dues", str(lease), str(CLAIMED_AT_ONCE))
+                pipe.fcall("coinche_1_claim", 2, f"{{s{shard}}}dues", f"{{s{shard}}}alive", str(lease), str(CLAIMED_AT_ONCE))
             replies = await _reply(pipe.execute())
-        # The shards answer one after the other: by the last of these times everything that was claimed is due.
-        return Claimed(max(int(now) for now, _ in replies), tuple(table for _, tables in replies for table in tables))
+        # The shards answer one after the other: by the last of these clocks all that was claimed is due.
+        return Claimed(
+            max(int(now) for now, _, _ in replies),
+            tuple(table for _, tables, _ in replies for table in tables),
+            tuple(table for _, _, moved in replies for table in moved),
+        )
 
 
 async def _reply(reply: Any) -> Any:
@@ -287,6 +293,9 @@ class RedisCompany:
         keys = _Keys(table)
         await _reply(self._redis.zrem(keys.here, f"{connection} {person or ''}"))
         await _reply(self._redis.publish(keys.channel, HERE))
+
+    async def lag(self, table: str, seat: Seat, lag: int) -> None:
+        await _reply(self._redis.hset(_Keys(table).meta, f"lag{int(seat)}", str(lag)))
 
     async def present(self, table: str) -> Sequence[str | None]:
         members = await _reply(self._redis.zrangebyscore(_Keys(table).here, _now(), "+inf"))
