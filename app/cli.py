@@ -11,6 +11,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from app import logs
 from app import settings as environment
 from app.embedded import Servers, Unavailable, running
 from app.flock import Flock
@@ -57,6 +58,7 @@ def worker() -> None:
         _prepare(settings.redis_url, settings.database_url)
         from app.main import work
 
+        logs.configure(settings.log_level)
         typer.echo("coinche works; Ctrl-C stops it.")
         sys.stdout.flush()
         work(settings, settings.redis_url, settings.database_url)
@@ -109,6 +111,7 @@ def _serve_here(settings: Settings, servers: Servers, listener: socket.socket, a
     from app.main import build
     from app.web.server import Server
 
+    logs.configure(settings.log_level)
     app = build(settings, servers.redis_url, servers.database_url)
     Server(app, settings.log_level, announce).run([listener])
 
