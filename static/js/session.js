@@ -45,7 +45,7 @@ export class Session {
     /** One line about the last refusal or a card that may not be played. */
     this.notice = "";
     /** What has been picked in the auction, for one deal. */
-    this.pick = { deal: 0, value: /** @type {number | "capot" | null} */ (null), trump: /** @type {any} */ (null) };
+    this.pick = { deal: "", value: /** @type {number | "capot" | null} */ (null), trump: /** @type {any} */ (null) };
     this.declares = true;
     this.showsMelds = false;
     /** When one last did something: a second tap must not hit what came in its place. */

@@ -21,7 +21,7 @@ export function calls(session, view) {
   return html`<ol class="calls">
     ${view.calls.map(
       (one) => html`<li><span class="calls-who">${one.seat === view.viewer ? t("seat.you") : session.name(one.seat)}</span>
-        <span class="calls-what" aria-label=${callAloud(one.call)}>${rich(call(one.call))}</span></li>`,
+        <span class="calls-what">${rich(call(one.call))}</span></li>`,
     )}
   </ol>`;
 }
@@ -91,18 +91,16 @@ function coinche(session, moves) {
  */
 function picked(session, view, bids) {
   const { pick } = session;
-  if (pick.deal !== view.deal) Object.assign(pick, { deal: view.deal, value: null, trump: null });
+  const deal = `${session.table?.games}/${view.deal}`;
+  if (pick.deal !== deal) Object.assign(pick, { deal, value: null, trump: null });
   const number = typeof pick.value === "number" && bids.lowest !== null && pick.value >= bids.lowest ? pick.value : null;
   const chosenValue = pick.value === "capot" && bids.capot ? "capot" : (number ?? bids.lowest ?? "capot");
   const chosenTrump = pick.trump !== null && bids.trumps.includes(pick.trump) ? pick.trump : bids.trumps.length === 1 ? bids.trumps[0] : null;
   return { value: /** @type {number | "capot"} */ (chosenValue), trump: /** @type {Trump | null} */ (chosenTrump) };
 }
 
-/** More values than these are reached with the buttons at the ends. */
-const MOST_CHIPS = 14;
-
 /**
- * The numbers to show: from the table's opening bid, those out of reach too, as far as they are near.
+ * The numbers to show: all that may be bid, and a few below that no longer may.
  * @param {Session} session
  * @param {Bids} bids
  */
@@ -110,9 +108,8 @@ function numbers(session, bids) {
   if (bids.lowest === null) return [];
   const opening = Number(session.table?.rules.lowest_bid ?? bids.lowest);
   const from = Math.max(opening, bids.lowest - 3 * bids.step);
-  const to = Math.min(bids.highest, from + (MOST_CHIPS - 1) * bids.step);
   const all = [];
-  for (let one = from; one <= to; one += bids.step) all.push(one);
+  for (let one = from; one <= bids.highest; one += bids.step) all.push(one);
   return all;
 }
 
@@ -142,14 +139,16 @@ function bidding(session, view, bids) {
           aria-pressed=${one === now.value ? "true" : "false"} @click=${() => setValue(one)}>${value(one)}</button>`;
       })}
       ${bids.capot
-        ? html`<button class="bid-chip" type="button" data-testid="bid-value-capot" aria-pressed=${now.value === "capot" ? "true" : "false"}
+        ? html`<button class="bid-chip capot" type="button" data-testid="bid-value-capot" aria-pressed=${now.value === "capot" ? "true" : "false"}
             @click=${() => setValue("capot")}>${t("call.capot")}</button>`
         : nothing}
     </div>
     <div class="bid-trumps" role="group" aria-label=${t("auction.trumps")}>
       ${bids.trumps.map(
         (one) => html`<button class="bid-chip" type="button" data-testid="bid-trump-${one}" aria-pressed=${one === now.trump ? "true" : "false"}
-          aria-label=${trumpAloud(one)} @click=${() => setTrump(one)}>${one.length === 1 ? suit(/** @type {Suit} */ (one)) : trump(one)}</button>`,
+          @click=${() => setTrump(one)}>${one.length === 1
+            ? suit(/** @type {Suit} */ (one), { label: trumpAloud(one) })
+            : html`${trump(one)}<span class="aloud">, ${trumpAloud(one)}</span>`}</button>`,
       )}
     </div>`;
 }
@@ -165,6 +164,6 @@ function announce(session, view, bids) {
     return html`<button class="brass-button announce" type="button" data-testid="bid-announce" disabled>${t("auction.choose_trump")}</button>`;
   }
   const made = { value: now.value, trump: now.trump };
-  return html`<button class="brass-button announce" type="button" data-testid="bid-announce" aria-label=${t("auction.announce", { bid: callAloud(made) })}
+  return html`<button class="brass-button announce" type="button" data-testid="bid-announce"
     ?disabled=${session.pending !== null} @click=${() => session.act({ kind: "bid", ...made })}>${rich(t("auction.announce", { bid: bid(made) }))}</button>`;
 }

@@ -8,7 +8,7 @@ import { cssVars } from "../cssvars.js";
 import { t } from "../i18n.js";
 import { sideOf } from "../layout.js";
 import { state } from "../store.js";
-import { call, callAloud, coded } from "../words.js";
+import { call, coded } from "../words.js";
 import { icon, rich } from "./parts.js";
 
 /** @import {Session} from "../session.js" */
@@ -48,6 +48,7 @@ function place(session, seat) {
     <div class="disc">
       <span class="disc-face" aria-hidden="true">${free ? "" : info.kind === "house" ? icon("house") : initial(session.name(seat))}</span>
       ${isTurn ? ring(session, shown.deadline) : nothing}
+      ${view?.phase === "playing" && seat !== view.viewer ? count(view.counts[seat] ?? 0) : nothing}
       ${view && view.dealer === seat && view.phase !== "over" ? html`<span class="dealer" title=${t("seat.dealer")}>${t("seat.dealer_letter")}<span class="aloud">${t("seat.dealer")}</span></span>` : nothing}
     </div>
     ${free
@@ -56,6 +57,11 @@ function place(session, seat) {
     ${free ? nothing : under(session, view, seat)}
     ${bubble ? html`<span class="bubble">${bubble.text}</span>` : nothing}
   </div>`;
+}
+
+/** @param {number} cards */
+function count(cards) {
+  return html`<span class="count"><span aria-hidden="true">${cards}</span><span class="aloud">${t("seat.cards", { count: cards })}</span></span>`;
 }
 
 /** @param {string} name */
@@ -97,7 +103,7 @@ function once(key, total, gone) {
 }
 
 /**
- * What stands under the name: state of the person, last call or cards left, belote and melds.
+ * What stands under the name: state of the person, last call, belote and melds.
  * @param {Session} session
  * @param {View | null} view
  * @param {number} seat
@@ -125,7 +131,7 @@ function told(view, seat) {
     const last = view.calls.filter((one) => one.seat === seat).at(-1);
     if (!last) return nothing;
     const kind = typeof last.call === "string" ? last.call : "bid";
-    return html`<span class="said said-${kind}" aria-label=${callAloud(last.call)}>${rich(call(last.call))}</span>`;
+    return html`<span class="said said-${kind}">${rich(call(last.call))}</span>`;
   }
   if (view.phase !== "playing") return nothing;
   const declarer = view.contract?.declarer === seat;
@@ -133,8 +139,7 @@ function told(view, seat) {
   const belote = view.belotes.filter((one) => one.seat === seat).at(-1);
   const marks = [...melds, ...(belote ? [coded("belote", belote.word)] : [])];
   return html`${declarer && view.contract ? html`<span class="said said-bid">${rich(call(view.contract))}</span>` : nothing}
-    ${marks.length ? html`<span class="tag">${marks.join(" · ")}</span>` : nothing}
-    ${seat === view.viewer ? nothing : html`<span class="count" aria-label=${t("seat.cards", { count: view.counts[seat] ?? 0 })}><span class="count-card" aria-hidden="true"></span>${view.counts[seat]}</span>`}`;
+    ${marks.length ? html`<span class="tag">${marks.join(" · ")}</span>` : nothing}`;
 }
 
 /**

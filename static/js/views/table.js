@@ -25,6 +25,7 @@ export function table() {
     @keydown=${onKey}>
     ${topline(session)} ${left(session, view)}
     <main class="stage" aria-label=${t("table.label")}>
+      <h1 class="aloud">${t("table.label")}</h1>
       ${connection(session)} ${felt(session)} ${between(session, view)} ${dock(session)}
     </main>
     ${right(session, view)}

@@ -4,11 +4,11 @@
 import { html, nothing } from "../vendor/lit.js";
 import { num, t } from "../i18n.js";
 import { changed, prefer, state } from "../store.js";
-import { bid, callAloud, factor, other, sideOf } from "../words.js";
+import { bid, factor, other, sideOf } from "../words.js";
 import { icon, presetName, rich } from "./parts.js";
 
 /** @import {Session} from "../session.js" */
-/** @import {View, Contract} from "../types.js" */
+/** @import {View} from "../types.js" */
 
 const WIDE = "(min-width: 1180px)";
 
@@ -34,7 +34,7 @@ export function topline(session) {
     ${view ? score(session, view) : html`<a class="wordmark small" href="/">Coinche</a>`}
     <span class="grow"></span>
     ${view
-      ? html`<button class="contract-chip" type="button" data-testid="contract" aria-label=${t("auction.show")} @click=${() => toggle("left")}>${contractWords(session, view)}</button>`
+      ? html`<button class="contract-chip" type="button" data-testid="contract" @click=${() => toggle("left")}>${contractWords(session, view)}<span class="aloud">, ${t("auction.show")}</span></button>`
       : html`<button class="contract-chip" type="button" @click=${() => toggle("left")}><span class="chip-text">${session.table ? presetName(session.table.preset) : t("rules.title")}</span></button>`}
     <button class="icon-button ${session.unread ? "has-news" : ""}" type="button" data-testid="open-talk"
       aria-label=${session.unread ? t("chat.unread", { count: session.unread }) : t("chat.open")} @click=${() => toggle("right")}>${icon("talk")}</button>
@@ -50,11 +50,12 @@ function score(session, view) {
   const mine = view.viewer ?? session.seat;
   const first = mine === null ? "A" : sideOf(mine);
   const second = other(first);
-  return html`<button class="score" type="button" data-testid="score" aria-label=${t("score.show")} @click=${() => toggle("right")}>
+  return html`<button class="score" type="button" data-testid="score" @click=${() => toggle("right")}>
     <span class="score-side"><span class="score-name" title=${session.side(first)}>${session.sideShort(first)}</span> <b data-testid="score-us">${num(view.totals[first])}</b></span>
     <span aria-hidden="true">–</span>
     <span class="score-side"><span class="score-name" title=${session.side(second)}>${session.sideShort(second)}</span> <b data-testid="score-them">${num(view.totals[second])}</b></span>
     <span class="score-target">/ ${num(view.target)}</span>
+    <span class="aloud">, ${t("score.show")}</span>
   </button>`;
 }
 
@@ -68,11 +69,6 @@ function contractWords(session, view) {
     return html`<span class="chip-text">${view.phase === "bidding" ? t("auction.title") : presetName(session.table?.preset ?? null)}</span>`;
   }
   const name = contract.declarer === view.viewer ? t("seat.you") : session.name(contract.declarer);
-  return html`<span class="aloud">${spoken(contract)}</span><b aria-hidden="true">${rich(bid(contract))}</b>
+  return html`<b>${rich(bid(contract))}</b>
     ${contract.factor > 1 ? html`<b class="factor">${factor(contract)}</b>` : nothing}<span class="contract-who">${name}</span>`;
-}
-
-/** @param {Contract} contract */
-function spoken(contract) {
-  return `${callAloud(contract)} ${factor(contract)}`.trim();
 }
