@@ -168,8 +168,7 @@ def _word(rules: Rules, phase: Playing, action: Play) -> Word | None:
         return None
     if suit in belotes_held(rules, trump, phase.hands[action.seat]):
         return Word.BELOTE if action.belote or rules.belote is BeloteHow.AUTOMATIC else None
-    said = any(one.seat is action.seat and one.suit is suit for one in phase.said)
-    return Word.REBELOTE if said else None
+    return Word.REBELOTE if any(one.suit is suit for one in phase.said) else None
 
 
 def _winning_melds(phase: Playing) -> tuple[ShownMeld, ...]:

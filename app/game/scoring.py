@@ -153,9 +153,8 @@ class _Law:
     def _points(self, side: Side) -> Iterator[Line]:
         """Steps 1 and 2: the side's points before the bid."""
         rules = self.rules
-        flat_deal = self.coinched or (self.capot_bid and rules.capot_flat)
         if side is not self.winner:
-            silent = rules.loser_when_coinched is LoserWhenCoinched.NOTHING and (flat_deal or self.all_eight)
+            silent = self.coinched and rules.loser_when_coinched is LoserWhenCoinched.NOTHING
             if self.made and not silent:
                 yield from self._taken(side, "loser_when_coinched")
             return
@@ -190,7 +189,7 @@ class _Law:
         """Step 4: each side its own, or all to the winner."""
         melds = self.outcome.melds
         wide = self.rules.melds_to_winner is MeldsToWinner.WIDE
-        if not self.made or (wide and (self.coinched or self.capot_bid or self.all_eight)):
+        if not self.made or (wide and (self.coinched or self.all_eight)):
             if side is self.winner:
                 yield Line(side, LineKind.MELDS, melds.A + melds.B, "melds_to_winner")
         else:
