@@ -71,28 +71,28 @@ def shuffled(dice: Random) -> tuple[Card, ...]:
     return tuple(pack)
 
 
-def offered(game: Game, seat: Seat) -> set[Action]:
+def offered(game: Game, seat: Seat) -> list[Action]:
     """The actions that `moves` offers to a seat, written out."""
-    found: set[Action] = set()
+    found: list[Action] = []
     match moves(game, seat):
         case CallMoves() as calls:
             if calls.may_pass:
-                found.add(Speak(seat, Say.PASS))
+                found.append(Speak(seat, Say.PASS))
             if calls.surcoinche:
-                found.add(Speak(seat, Say.SURCOINCHE))
+                found.append(Speak(seat, Say.SURCOINCHE))
             if calls.coinche is not None:
-                found |= {Speak(seat, Say.COINCHE), Speak(seat, Say.COINCHE, calls.coinche)}
+                found += [Speak(seat, Say.COINCHE), Speak(seat, Say.COINCHE, calls.coinche)]
             if calls.bids is not None:
                 if calls.bids.lowest is not None:
                     numbers = range(calls.bids.lowest, calls.bids.highest + 1, calls.bids.step)
-                    found |= {Speak(seat, Bid(number, trump)) for number in numbers for trump in calls.bids.trumps}
+                    found += [Speak(seat, Bid(number, trump)) for number in numbers for trump in calls.bids.trumps]
                 if calls.bids.capot:
-                    found |= {Speak(seat, Bid("capot", trump)) for trump in calls.bids.trumps}
-            found |= {Redeal(seat, right) for right in calls.redeal}
+                    found += [Speak(seat, Bid("capot", trump)) for trump in calls.bids.trumps]
+            found += [Redeal(seat, right) for right in calls.redeal]
         case CardMoves() as hand:
             legal = [move.card for move in hand.cards if move.why is None]
-            found |= {Play(seat, card) for card in legal}
-            found |= {Play(seat, card, belote=True) for card in legal if card in hand.belote}
+            found += [Play(seat, card) for card in legal]
+            found += [Play(seat, card, belote=True) for card in legal if card in hand.belote]
         case None:
             pass
     return found
@@ -102,18 +102,16 @@ def some_action(game: Game, dice: Random) -> Action:
     """One of the open actions. Bids stay low enough that some are made, and auctions come to an end."""
     if isinstance(game.phase, Dealing):
         return Deal("00" * 32, "11" * 32, 16, shuffled(dice))
-    who = [seat for seat in SEATS if offered(game, seat)]
-    actions = sorted(offered(game, dice.choice(who)), key=repr)
-    passes = [one for one in actions if isinstance(one, Speak) and one.call is Say.PASS]
+    actions = dice.choice([actions for seat in SEATS if (actions := offered(game, seat))])
     redeals = [one for one in actions if isinstance(one, Redeal)]
     bids = [one for one in actions if isinstance(one, Speak) and isinstance(one.call, Bid)]
     if redeals and dice.random() < 0.5:
         return dice.choice(redeals)
     if bids and dice.random() < 0.4:
-        cheapest = min(bid.call.points for bid in bids if isinstance(bid.call, Bid))
-        low = [bid for bid in bids if isinstance(bid.call, Bid) and bid.call.points <= cheapest + 20]
-        return dice.choice(low if dice.random() < 0.9 else bids)
-    return dice.choice(passes if passes and dice.random() < 0.7 else actions)
+        return dice.choice(bids[:12] if dice.random() < 0.9 else bids)
+    if isinstance(actions[0], Speak) and actions[0].call is Say.PASS and dice.random() < 0.7:
+        return actions[0]
+    return dice.choice(actions)
 
 
 def walk(rules: Rules, dice: Random, deals: int = 1) -> Iterator[tuple[Game, Action, Game]]:

@@ -90,7 +90,7 @@ def accepts(game: Game, action: Action) -> bool:
 
 def exactly_what_is_offered(game: Game) -> None:
     for seat in SEATS:
-        allowed = offered(game, seat)
+        allowed = set(offered(game, seat))
         tried = conceivable(game, seat)
         assert {action for action in tried if accepts(game, action)} == allowed & set(tried)
         assert all(accepts(game, action) for action in allowed - set(tried))
