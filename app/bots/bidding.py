@@ -15,15 +15,15 @@ from app.game.seats import Seat, Side
 from app.game.trump import Trump
 from app.game.view import CallMoves, View
 
-OPEN = 9.0
+OPEN = 7.0
 """The margin over what is needed with which one opens at 80."""
-STEEP = 0.45
+STEEP = 0.35
 """How much more margin each further point of an opening takes: a level is a message, and need not be the most one can make."""
-OVERCALL = 6.0
+OVERCALL = 4.0
 """The margin with which one bids over the opponents."""
-RAISE = 24.0
+RAISE = 30.0
 """The margin with which one raises a partner nobody has bid against."""
-CONTEST = 6.0
+CONTEST = 2.0
 """The margin with which one raises a partner over the opponents."""
 TELLS = (94.0, 1.25)
 """What a partner's opening says of his own estimate: at 80, and for each point above."""
@@ -33,8 +33,10 @@ RAISED = 6.0
 """How much more they make where both have bid."""
 COINCHE = 15.0
 """By how many trick points a contract must seem to fail."""
-SURCOINCHE = 38.0
+SURCOINCHE = 25.0
 """By how many trick points a coinched contract must seem safe."""
+COINCHER = 15.0
+"""What a coinche says of the hand that stands behind it, in trick points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +65,12 @@ def call(view: View, moves: CallMoves) -> Action:
         return Speak(me, _surcoinche(view, hand))
     if moves.redeal and _wants_redeal(view, hand):
         return Redeal(me, moves.redeal[0])
+    if moves.coinche is not None and _beaten(view, hand, moves.coinche.bid):
+        return Speak(me, Say.COINCHE, moves.coinche)
     if moves.bids is not None:
         bid = _bid(_auction(view, me, hand, moves.bids))
         if bid is not None:
             return Speak(me, bid)
-    if moves.coinche is not None and _beaten(view, hand, moves.coinche.bid):
-        return Speak(me, Say.COINCHE, moves.coinche)
     return Speak(me, Say.PASS)
 
 
@@ -125,7 +127,10 @@ def _opening_margin(value: int) -> float:
 def _own(seen: Auction, better_by: float = 0.0) -> Bid | None:
     """A bid of one's own: the best trump, as high as the hand is worth; over opponents at least what outbids them."""
     best: tuple[float, Bid] | None = None
+    claimed = {bid.trump for bid in seen.theirs}
     for trump in seen.bids.trumps:
+        if trump in claimed:
+            continue
         estimate = own_estimate(seen.hand, trump) - better_by
         beside = bonus(seen.rules, seen.hand, trump)
         fits = [value for value in _levels(seen.bids) if estimate - needed(seen.rules, value, beside) >= _opening_margin(value)]
@@ -209,9 +214,10 @@ def _surcoinche(view: View, hand: Hand) -> Call:
     beside = bonus(view.rules, hand, contract.trump)
     need = needed(view.rules, contract.value, beside)
     if contract.declarer is view.viewer:
-        total = own_estimate(hand, contract.trump)
+        total = own_estimate(hand, contract.trump) - COINCHER
     else:
-        total = together(_told(view.rules, Bid(contract.value, contract.trump)), support(hand, contract.trump), contract.trump)
+        told = _told(view.rules, Bid(contract.value, contract.trump)) - COINCHER
+        total = together(told, support(hand, contract.trump), contract.trump)
     return Say.SURCOINCHE if total - need >= SURCOINCHE else Say.PASS
 
 

@@ -14,7 +14,7 @@ from app.game.view import CardMoves, View
 
 FOLLOW = 3.5
 """What a card still to come brings to a trick, on average."""
-SWEEP = 8.0
+SWEEP = 5.0
 """What a trick taken with a master brings beyond the master itself."""
 RUFF = 8.0
 """What a trick taken with a trump brings beyond the trump itself."""
@@ -34,6 +34,8 @@ DEFENCE_TRUMP = -12.0
 """Defenders seldom do."""
 CASH, CASH_LONG = 18.0, 1.5
 """Masters are led, from long suits first where nobody ruffs."""
+RUFF_PARTNER = -12.0
+"""A trick that the partner is taking is not ruffed, even to save an ace of trumps."""
 BREAK_MASTER, BREAK_TEN = -8.0, -4.0
 """Nobody leads low from a suit whose master he holds, nor away from a ten."""
 FROM_LENGTH = 2.0
@@ -69,6 +71,11 @@ def stake(view: View, know: Knowledge) -> float:
     if not view.rules.capot_points or len(view.taken) < 5:
         return 0.0
     return ALL_EIGHT if (know.declaring and theirs == 0) or (not know.declaring and ours == 0) else 0.0
+
+
+def later(know: Knowledge, hangs: float, win: float) -> float:
+    """What a later trick is worth beyond its points: declarers need them all, for the defence one is enough."""
+    return hangs if know.declaring else hangs * (1.0 - win)
 
 
 def worth(know: Knowledge, card: Card, hangs: float, led: Suit | None = None) -> float:
@@ -130,9 +137,11 @@ class _Follow:
         top = card if takes else self.top
         ours = takes or self.master is know.me.partner
         win = self._ours(top, ours)
-        value = win * (self.lies + know.points[card]) - worth(know, card, self.hangs, self.led)
+        value = win * (self.lies + know.points[card]) - worth(know, card, later(know, self.hangs, win), self.led)
         if takes:
             value += win * TEMPO + self._answer(card)
+            if self.master is know.me.partner and self.led is not card.suit:
+                value += RUFF_PARTNER * self._ours(self.top, True)
         return value + self._discard(card)
 
     def _ours(self, top: Card, ours: bool) -> float:
@@ -208,7 +217,7 @@ class _Lead:
     def _value(self, card: Card) -> float:
         win, safe = self._ours(card)
         lies = self.know.points[card] + 3 * FOLLOW + self.der
-        return win * lies + safe * TEMPO - worth(self.know, card, self.hangs)
+        return win * lies + safe * TEMPO - worth(self.know, card, later(self.know, self.hangs, win))
 
     def _trump(self, card: Card) -> float:
         know = self.know

@@ -13,7 +13,8 @@ from app.game.seats import SEATS, Seat
 from app.game.state import Bidding, Dealing, Game, Over, Playing, new_game
 from app.game.view import view
 
-Hands = tuple[tuple[Card, ...], ...]
+NO_SECRET = "00" * 32
+"""A seed and a salt for deals whose pack is given."""
 
 
 def packs(seed: int, count: int) -> Iterator[tuple[Card, ...]]:
@@ -29,7 +30,7 @@ def apply(game: Game, action: Action) -> Game:
 
 def dealt(rules: Rules, pack: tuple[Card, ...], dealer: Seat) -> Game:
     """A game whose first deal has just been dealt."""
-    return apply(new_game("arena", rules, dealer), Deal("00" * 32, "00" * 32, 16, pack))
+    return apply(new_game("arena", rules, dealer), Deal(NO_SECRET, NO_SECRET, 16, pack))
 
 
 def turn(game: Game) -> Seat:
@@ -59,7 +60,7 @@ def play_game(rules: Rules, players: Sequence[Bot], seed: int, most: int = 200) 
         if isinstance(game.phase, Over):
             break
         assert isinstance(game.phase, Dealing)
-        game = play_deal(apply(game, Deal("00" * 32, "00" * 32, 16, pack)), players)
+        game = play_deal(apply(game, Deal(NO_SECRET, NO_SECRET, 16, pack)), players)
     return game
 
 
