@@ -228,7 +228,7 @@ def _contract_json(rules: Rules, contract: Contract) -> dict[str, Any]:
     }
 
 
-def event_json(rules: Rules, event: SeenEvent) -> dict[str, Any]:
+def event_json(rules: Rules, event: SeenEvent, view: View | None = None) -> dict[str, Any]:
     """An event as a viewer may see it; contracts, melds and scores in the forms that views have."""
     match event:
         case ContractSet(contract=contract):
@@ -239,7 +239,8 @@ def event_json(rules: Rules, event: SeenEvent) -> dict[str, Any]:
             return {"kind": "melds_shown", "melds": shown}
         case DealScored(score=score):
             by_side = {"A": score.score.A, "B": score.score.B}
-            return {"kind": "deal_scored", "made": score.made, "score": by_side}
+            totals = {} if view is None else {"totals": {"A": view.totals.A, "B": view.totals.B}}
+            return {"kind": "deal_scored", "made": score.made, "score": by_side} | totals
         case HandsSeen():
             return _SEEN.write(event) | {"kind": "hands_dealt"}
         case GameStarted(number=number, first_dealer=dealer):
@@ -311,7 +312,7 @@ def welcome(
 def step(rules: Rules, one: Step) -> str:
     """One entry of the log, as a viewer may see it."""
     between = one.view is not None and one.view.phase in ("dealing", "over")
-    return text({"type": "step"} | _moment(one, sheet=between) | {"events": [event_json(rules, event) for event in one.events]})
+    return text({"type": "step"} | _moment(one, sheet=between) | {"events": [event_json(rules, event, one.view) for event in one.events]})
 
 
 def table_message(table: Table, present: Iterable[str | None]) -> str:

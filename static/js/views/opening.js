@@ -6,7 +6,7 @@ import { openTable } from "../actions.js";
 import { t } from "../i18n.js";
 import { changed, state } from "../store.js";
 import { chosen, coded } from "../words.js";
-import { closeButton } from "./parts.js";
+import { clockShort, closeButton } from "./parts.js";
 
 /** @import {Option} from "../types.js" */
 
@@ -63,7 +63,7 @@ export function openForm() {
               @click=${() => {
                 lobby.clock = clock;
                 changed();
-              }}>${clock ? t("clock.short", { count: clock }) : t("clock.none")}</button>`,
+              }}>${clockShort(clock)}</button>`,
           )}
         </div>
       </fieldset>

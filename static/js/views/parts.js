@@ -77,9 +77,18 @@ export function icon(name) {
   return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d=${ICONS[name]}></path></svg>`;
 }
 
+const HOUR = 3600;
+
+/** @param {number | null} clock */
+export function clockShort(clock) {
+  if (!clock) return t("clock.none");
+  return clock < HOUR ? t("clock.short", { count: clock }) : t("clock.short_hours", { count: clock / HOUR });
+}
+
 /** @param {number | null} clock */
 export function clockWords(clock) {
-  return clock ? t("clock.seconds", { count: clock }) : t("clock.none");
+  if (!clock) return t("clock.none");
+  return clock < HOUR ? t("clock.seconds", { count: clock }) : t("clock.hours", { count: clock / HOUR });
 }
 
 /** @param {string | null} preset */

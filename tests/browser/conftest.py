@@ -1,0 +1,111 @@
+"""A real Chromium for the page, and people who use it."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, Locator, Page, ViewportSize, async_playwright
+
+from tests.browser.chromium import MISSING, SWITCHES, find
+
+PHONE = ViewportSize(width=360, height=640)
+DESKTOP = ViewportSize(width=1440, height=900)
+
+PATIENCE = 60_000  # ms after which something hangs; never a measure of speed
+PICTURES = Path(__file__).parent / "pictures"
+
+
+@pytest.fixture(scope="session")
+async def chromium() -> AsyncIterator[Browser]:
+    """The browser of the whole run."""
+    path = find()
+    assert path, MISSING
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=path, args=list(SWITCHES))
+        yield browser
+        await browser.close()
+
+
+@dataclass
+class Guest:
+    """Somebody at the page, and everything that went wrong in it."""
+
+    name: str
+    page: Page
+    faults: list[str]
+
+    def by(self, testid: str) -> Locator:
+        """The elements of this test id."""
+        return self.page.get_by_test_id(testid)
+
+    async def click(self, testid: str) -> None:
+        """Click, once it is there."""
+        await self.by(testid).first.click(timeout=PATIENCE)
+
+    async def shows(self, testid: str) -> bool:
+        """Whether it is there now and can be used."""
+        return await self.by(testid).count() > 0 and await self.by(testid).first.is_visible()
+
+    async def sign_in(self) -> None:
+        """Give one's name."""
+        await self.by("name-input").first.fill(self.name, timeout=PATIENCE)
+        await self.click("save-name")
+
+    async def scores(self) -> tuple[int, int]:
+        """Us and them, as the top line says."""
+        us, them = self.by("score-us"), self.by("score-them")
+        return int(await us.first.inner_text()), int(await them.first.inner_text())
+
+    async def hand(self) -> list[str]:
+        """The cards in the hand, by name."""
+        ids = await self.page.locator("coinche-hand [data-testid^='card-']").evaluate_all(
+            "all => all.map(one => one.dataset.testid)"
+        )
+        return sorted(one.removeprefix("card-") for one in ids)
+
+    async def act(self) -> bool:
+        """Do the first thing that may be done: read the sheet, open the auction, pass, or play a legal card."""
+        if await self.shows("next-deal"):
+            return await _clicked(self.by("next-deal").first)
+        if await self.shows("call-pass"):
+            bids = await self.by("bid-value-80").count() and await self.by("bid-value-80").is_enabled()
+            if bids:
+                await _clicked(self.by("bid-value-80"))
+                await _clicked(self.by("bid-trump-S"))
+                return await _clicked(self.by("bid-announce"))
+            return await _clicked(self.by("call-pass"))
+        legal = self.page.locator("coinche-hand .hand__card.is-legal")
+        return await legal.count() > 0 and await _clicked(legal.first)
+
+
+async def _clicked(what: Locator) -> bool:
+    """Whether the click reached it: others may have acted at the same moment."""
+    try:
+        await what.click(timeout=2_000)
+    except Exception as gone:
+        if type(gone).__name__ != "TimeoutError":
+            raise
+        return False
+    return True
+
+
+@asynccontextmanager
+async def guest(
+    browser: Browser, url: str, name: str, size: ViewportSize = DESKTOP, language: str = "fr-FR", quick: bool = True
+) -> AsyncIterator[Guest]:
+    """Somebody with a browser of their own, at this address."""
+    context = await browser.new_context(viewport=size, locale=language)
+    if quick:
+        preferences = json.dumps(json.dumps({"pace": "quick"}))
+        await context.add_init_script(f"localStorage['coinche.preferences'] ??= {preferences}")
+    page = await context.new_page()
+    one = Guest(name, page, [])
+    page.on("pageerror", lambda error: one.faults.append(str(error)))
+    await page.goto(url)
+    try:
+        yield one
+    finally:
+        await context.close()

@@ -1,0 +1,166 @@
+"""What one person meets at the page: the house, a phone, a reload, a second tab, someone who only watches."""
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+from playwright.async_api import Browser, Page
+
+from tests.browser.conftest import DESKTOP, PATIENCE, PHONE, Guest, guest
+from tests.serving import Serving, serving
+
+PRESETS = ("announced-701", "contree-701", "classic-1000", "rounded-1000", "arena-2000", "ffb-2000")
+
+
+@pytest.fixture(scope="module")
+def coinche(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with serving(tmp_path_factory.mktemp("page")) as one:
+        yield one
+
+
+async def _against_the_house(one: Guest) -> None:
+    await one.sign_in()
+    await one.click("play-house")
+    await one.page.locator("coinche-hand [data-testid^='card-']").nth(7).wait_for(timeout=PATIENCE)
+
+
+async def _until_a_card_may_be_played(one: Guest) -> None:
+    legal = one.page.locator("coinche-hand .hand__card.is-legal")
+    while await legal.count() == 0:
+        await one.act()
+        await one.page.wait_for_timeout(50)
+
+
+async def _is_too_wide(page: Page) -> bool:
+    return bool(await page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"))
+
+
+@pytest.fixture
+async def nina(chromium: Browser, coinche: Serving) -> AsyncIterator[Guest]:
+    """Somebody on a phone."""
+    async with guest(chromium, coinche.url, "Nina", PHONE) as one:
+        yield one
+        assert one.faults == []
+
+
+async def test_one_button_starts_a_game_against_the_house(nina: Guest) -> None:
+    await _against_the_house(nina)
+    assert len(await nina.hand()) == 8
+
+
+async def test_a_reload_and_a_second_tab_show_the_same_hand(nina: Guest) -> None:
+    await _against_the_house(nina)
+    await _until_a_card_may_be_played(nina)
+    hand = await nina.hand()
+    await nina.page.reload()
+    await nina.page.locator("coinche-hand .hand__card.is-legal").first.wait_for(timeout=PATIENCE)
+    assert await nina.hand() == hand
+    tab = await nina.page.context.new_page()
+    await tab.goto(nina.page.url)
+    second = Guest("Nina", tab, [])
+    await tab.locator("coinche-hand .hand__card.is-legal").first.wait_for(timeout=PATIENCE)
+    assert await second.hand() == hand
+    played = await nina.page.locator("coinche-hand .hand__card.is-legal").first.get_attribute("data-testid")
+    await nina.page.get_by_test_id(str(played)).click()
+    await tab.get_by_test_id(str(played)).wait_for(state="detached", timeout=PATIENCE)
+    assert not await nina.shows("reconnecting")
+
+
+async def test_a_card_that_may_not_be_played_says_why(nina: Guest) -> None:
+    await _against_the_house(nina)
+    for _ in range(200):
+        await _until_a_card_may_be_played(nina)
+        barred = nina.page.locator("coinche-hand [data-testid^='card-']:not(.is-legal)")
+        if await barred.count():
+            before = await nina.hand()
+            await barred.first.click(timeout=PATIENCE, position={"x": 12, "y": 20}, force=True)  # it says it is disabled
+            notice = nina.by("notice")
+            await notice.wait_for(timeout=PATIENCE)
+            assert (await notice.inner_text()).strip()
+            assert await nina.hand() == before
+            return
+        await nina.act()
+    pytest.fail("every card was legal in two hundred turns")
+
+
+async def test_who_only_watches_sees_no_hand(chromium: Browser, coinche: Serving, nina: Guest) -> None:
+    await _against_the_house(nina)
+    async with guest(chromium, nina.page.url, "Olga") as olga:
+        await olga.by("seat-0").wait_for(timeout=PATIENCE)
+        await olga.by("score").first.wait_for(timeout=PATIENCE)
+        assert await olga.hand() == []
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+async def test_every_rule_set_can_be_played_from_the_lobby(chromium: Browser, coinche: Serving, preset: str) -> None:
+    async with guest(chromium, coinche.url, "Paul", DESKTOP, "en-GB") as paul:
+        await paul.sign_in()
+        await paul.page.locator("select").first.select_option(preset)
+        await _against_the_house_signed_in(paul)
+        await _until_a_card_may_be_played(paul)
+        await paul.act()
+        assert paul.faults == []
+
+
+async def _against_the_house_signed_in(one: Guest) -> None:
+    await one.click("play-house")
+    await one.page.locator("coinche-hand [data-testid^='card-']").nth(7).wait_for(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize(("preset", "left_of_me"), [("announced-701", 1), ("classic-1000", 3)])
+async def test_the_next_seat_is_drawn_on_the_side_of_the_rules(
+    chromium: Browser, coinche: Serving, preset: str, left_of_me: int
+) -> None:
+    async with guest(chromium, coinche.url, "Rosa") as rosa:
+        await rosa.sign_in()
+        await rosa.page.locator("select").first.select_option(preset)
+        await _against_the_house_signed_in(rosa)
+        places = {}
+        for seat in range(4):
+            box = await rosa.by(f"seat-{seat}").bounding_box()
+            assert box
+            places[seat] = box["x"] + box["width"] / 2
+        assert min(places, key=lambda seat: places[seat]) == left_of_me
+
+
+@pytest.mark.parametrize("language", ["fr-FR", "en-GB"])
+async def test_nothing_is_wider_than_a_small_phone(chromium: Browser, coinche: Serving, language: str) -> None:
+    async with guest(chromium, coinche.url, "A name of twenty-four ch", PHONE, language) as one:
+        assert not await _is_too_wide(one.page)
+        await _against_the_house(one)
+        assert not await _is_too_wide(one.page)
+        await _until_a_card_may_be_played(one)
+        assert not await _is_too_wide(one.page)
+
+
+async def test_the_page_keeps_to_its_content_security_policy(chromium: Browser, coinche: Serving) -> None:
+    async with guest(chromium, coinche.url, "Sam") as sam:
+        said: list[str] = []
+        sam.page.on("console", lambda message: said.append(message.text))
+        await _against_the_house(sam)
+        await _until_a_card_may_be_played(sam)
+        assert [line for line in said if "Content Security Policy" in line] == []
+
+
+async def test_a_game_can_be_played_by_keyboard_alone(chromium: Browser, coinche: Serving) -> None:
+    async with guest(chromium, coinche.url, "Tove") as tove:
+        await tove.by("name-input").first.focus()
+        await tove.page.keyboard.type("Tove")
+        await tove.page.keyboard.press("Enter")
+        await tove.by("my-name").wait_for(timeout=PATIENCE)
+        await tove.by("play-house").focus()
+        await tove.page.keyboard.press("Enter")
+        await tove.page.locator("coinche-hand [data-testid^='card-']").nth(7).wait_for(timeout=PATIENCE)
+        legal = tove.page.locator("coinche-hand .hand__card.is-legal")
+        while await legal.count() == 0:
+            if await tove.shows("call-pass"):
+                await tove.by("call-pass").focus()
+                await tove.page.keyboard.press("Enter")
+            await tove.page.wait_for_timeout(100)
+        before = await tove.hand()
+        await legal.first.focus()
+        await tove.page.keyboard.press("Enter")
+        await tove.page.wait_for_function(
+            "count => document.querySelectorAll('coinche-hand [data-testid^=card-]').length < count",
+            arg=len(before),
+            timeout=PATIENCE,
+        )
