@@ -23,7 +23,8 @@ from app.game.tricks import scale
 from app.game.trump import Trump
 from app.game.view import View, moves, redact, view
 from tests.game.strategies import any_rules, last, offered, presets, seeds, shuffled, some_action, walk
-from tests.talk import deal, do, playing, say
+from tests.talk import deal, dealt, do, hands, playing, say
+from tests.talk import rules as rules_of
 
 every_preset = pytest.mark.parametrize("name", sorted(PRESETS))
 VIEWERS = (*SEATS, None)
@@ -112,6 +113,15 @@ def test_moves_are_exactly_what_is_accepted_under_any_rules(rules: Rules, seed: 
     for before, _, _ in walk(rules, dice):
         if dice.random() < 0.1:
             exactly_what_is_offered(before)
+
+
+def test_moves_are_exactly_what_is_accepted_where_a_hand_may_be_dealt_again() -> None:
+    game = dealt(
+        rules_of("classic-1000", misere=True, carre_of_sevens=True), hands(E="7S 7H 7D 7C 8S 8H 8D 8C", W="9S JS QS KS")
+    )
+    for told in ("", "E pass", "S 80H", "W pass", "N pass"):
+        game = say(game, told)
+        exactly_what_is_offered(game)
 
 
 @given(any_rules(), seeds)
