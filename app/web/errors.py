@@ -49,7 +49,7 @@ def problem(why: Why, field: str | None = None, headers: dict[str, str] | None =
     status = _STATUS.get(why, HTTPStatus.UNPROCESSABLE_ENTITY)
     body: dict[str, Any] = {"type": "about:blank", "title": status.phrase, "status": status.value, "why": why.value}
     if field is not None:
-        body["field"] = field
+        body["field"] = field.encode(errors="replace").decode()  # half a surrogate pair is JSON, but no text
     return JSONResponse(body, status.value, headers, MEDIA_TYPE)
 
 

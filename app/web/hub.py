@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 
 import structlog
 
+from app import metrics
 from app.game.refusal import Refused
 from app.game.view import Viewer
 from app.tables.mirror import Mirror
 from app.tables.play import Tables
-from app.tables.ports import Bell, Clock, Company, Entry, Rang
+from app.tables.ports import Bell, Clock, Company, Entry, NewerFormat, Rang
 from app.tables.table import Person, TableEvent
 from app.wire import messages
 
@@ -28,6 +29,9 @@ HERE_EVERY = 3
 
 BYE_SPREAD_MS = 2_000
 """Over how long the guests of a process that goes are spread, so that they do not all arrive elsewhere at once."""
+
+AWAY_SECONDS = 0.5
+"""How long a room that has to be welcomed again waits for a store that is away."""
 
 GRACE_SECONDS = 20
 """How long a process that goes waits for its guests."""
@@ -87,9 +91,11 @@ class Client:
 
 @dataclass(eq=False)
 class Room:
-    """The connections of one table in this process."""
+    """The connections of one table in this process, and whom it tells that all of them must be welcomed again, or leave."""
 
     mirror: Mirror
+    welcome_again: Callable[["Room"], None]
+    hand_over: Callable[["Room"], None]
     clients: set[Client] = field(default_factory=set)
     """All that follow the table, or are about to."""
     present: tuple[str | None, ...] = ()
@@ -108,6 +114,16 @@ class Room:
             client.outbox.put(steps[viewer])
         if any(isinstance(event, TableEvent) for event in entry.events) or not mirror.table.is_playing:
             self.tell_table()
+
+    def on_anew(self, mirror: Mirror) -> None:
+        """What was sent may not have happened: nobody is sent anything more before a new welcome."""
+        for client in self.clients:
+            client.is_welcome = False
+        self.welcome_again(self)
+
+    def on_newer(self, mirror: Mirror) -> None:
+        """Send everybody to another process."""
+        self.hand_over(self)
 
     def tell_table(self) -> None:
         """Send everybody who sits, is ready, away, present."""
@@ -128,6 +144,7 @@ class Hub:
         self._company = company
         self._clock = clock
         self._rooms: dict[str, Room] = {}
+        self._to_welcome: asyncio.Queue[Room] = asyncio.Queue()
         self.is_leaving = False
         self.on_leaving: Callable[[], None] = lambda: None
         self._nobody = asyncio.Event()
@@ -140,14 +157,16 @@ class Hub:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._hear())
             group.create_task(self._look())
+            group.create_task(self._greet())
 
     async def join(self, client: Client, table: str) -> Room:
         """Follow a table and be sent its welcome. Raises `Refused`; then the client follows nothing new."""
         mirror = await self._tables.mirror(table)
         room = self._rooms.get(table)
         if room is None:
-            room = self._rooms[table] = Room(mirror)
-            mirror.watchers.append(room.on_entry)
+            room = self._rooms[table] = Room(mirror, self._to_welcome.put_nowait, self._hand_over)
+            mirror.watchers.append(room)
+            metrics.rooms.inc()
         room.clients.add(client)  # before anything is waited for, so that the last to leave does not close the room meanwhile
         try:
             await self._welcome(client, room)
@@ -161,7 +180,7 @@ class Hub:
         await self._bell.follow(table)
         await self._tables.catch_up(room.mirror)  # to what was written before the bell could be heard
         await self._company.here(table, client.id, person)
-        room.present = tuple(await self._company.present(table))
+        await self._look_around(room)
         talk = await self._company.talk(table)
         # From here to the end nothing waits: the next step that the client is sent follows its welcome.
         seat = client.viewer(room.mirror)
@@ -171,11 +190,13 @@ class Hub:
     def enter(self, client: Client) -> None:
         """A connection is open."""
         self.clients.add(client)
+        metrics.connections.inc()
         self._nobody.clear()
 
     def exit(self, client: Client) -> None:
         """And closed."""
         self.clients.discard(client)
+        metrics.connections.dec()
         if not self.clients:
             self._nobody.set()
 
@@ -196,13 +217,47 @@ class Hub:
         table = room.mirror.table.id
         client.is_welcome = False
         room.clients.discard(client)
-        if not room.clients and self._rooms.get(table) is room:
-            del self._rooms[table]
-            room.mirror.watchers.remove(room.on_entry)
-            with suppress(Refused):  # the store is away, and with it the bell
-                await self._bell.unfollow(table)
+        if not room.clients:
+            self._close(room)
+            if table not in self._rooms:
+                with suppress(Refused):  # the store is away, and with it the bell
+                    await self._bell.unfollow(table)
         with suppress(Refused):  # presence fades by itself
             await self._company.gone(table, client.id, None if client.person is None else client.person.id)
+
+    def _close(self, room: Room) -> None:
+        table = room.mirror.table.id
+        if self._rooms.get(table) is room:
+            del self._rooms[table]
+            room.mirror.watchers.remove(room)
+            metrics.rooms.dec()
+
+    def _hand_over(self, room: Room) -> None:
+        """This release cannot follow the table any further; a newer one, at the same address, can."""
+        self._close(room)
+        for client in room.clients:
+            client.is_welcome = False
+            self.send_elsewhere(client)
+
+    def send_elsewhere(self, client: Client) -> None:
+        """Ask a connection to look for another process."""
+        client.outbox.put(messages.bye("newer_release", secrets.randbelow(BYE_SPREAD_MS)))
+
+    async def _greet(self) -> None:
+        """Welcome those again who were told what has not happened."""
+        while True:
+            room = await self._to_welcome.get()
+            try:
+                for client in tuple(room.clients):
+                    if client in room.clients and not client.is_welcome:
+                        await self._welcome(client, room)
+            except NewerFormat:
+                continue
+            except Refused:
+                await asyncio.sleep(AWAY_SECONDS)
+                self._to_welcome.put_nowait(room)
+            except Exception:
+                _log.exception("room failed", table=room.mirror.table.id)
 
     async def _hear(self) -> None:
         async for rang in self._bell.rings():
@@ -219,8 +274,8 @@ class Hub:
                 await self._look_around(room)
             else:
                 await self._tables.catch_up(room.mirror)
-        except Refused:
-            pass  # the store is away; the next look catches up
+        except (Refused, NewerFormat):
+            pass  # the store is away, and the next look catches up; or the room is closed
         except Exception:
             _log.exception("room failed", table=rang.table)
 
@@ -237,7 +292,7 @@ class Hub:
                             person = None if client.person is None else client.person.id
                             await self._company.here(room.mirror.table.id, client.id, person)
                     await self._look_around(room)
-                except Refused:
+                except (Refused, NewerFormat):
                     continue
                 except Exception:
                     _log.exception("room failed", table=room.mirror.table.id)
