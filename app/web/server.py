@@ -19,7 +19,7 @@ GRACE_SECONDS = 10
 class Server(uvicorn.Server):
     """uvicorn, but what a signal means is decided here."""
 
-    def __init__(self, app: FastAPI, log_level: str, announce: Callable[[], None]) -> None:
+    def __init__(self, app: FastAPI, log_level: str, announce: Callable[[], None], proxies: tuple[str, ...] = ()) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
@@ -35,6 +35,8 @@ class Server(uvicorn.Server):
                 log_level=log_level,
                 access_log=False,
                 server_header=False,
+                proxy_headers=bool(proxies),
+                forwarded_allow_ips=list(proxies),
             )
         )
         self._app = app
