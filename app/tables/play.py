@@ -24,8 +24,8 @@ from app.tables.table import (
     evolve_all,
 )
 
-TRIES = 3
-"""How often an action is judged again because others acted in between."""
+TRIES = 8
+"""How often an action is judged because others acted in between: four seats and the house may all do so at once."""
 
 KEPT = 2_000
 """How many tables a process keeps at hand."""
