@@ -1,23 +1,25 @@
 """Where the parts are joined: settings, stores, use cases, web."""
 
 import asyncio
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from fastapi import FastAPI
-from redis.asyncio import Redis
-from redis.exceptions import RedisError
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from app import metrics
+from app.game.refusal import Refused
 from app.settings import Settings
 from app.store.archive import Archive
 from app.store.dice import SystemDice, now_ms
 from app.store.history import SqlHistory
 from app.store.postgres import connect as connect_postgres
-from app.store.redis import RedisBell, RedisCompany, RedisGuests, RedisLobby, RedisLog, connect
+from app.store.redis import RedisBell, RedisCompany, RedisGuests, RedisLobby, RedisLog, waiting
+from app.store.server import Store, connect, describe, reply
 from app.tables.croupier import Croupier
 from app.tables.play import Tables
 from app.web import errors, health, history, identity, pages, referee, rules, socket, tables
@@ -29,7 +31,7 @@ from app.web.parts import Parts
 class Joined:
     """The stores and the use cases on them."""
 
-    redis: Redis
+    redis: Store
     engine: AsyncEngine
     bell: RedisBell
     tables: Tables
@@ -39,15 +41,17 @@ class Joined:
 
 
 @asynccontextmanager
-async def joined(redis_url: str, database_url: str) -> AsyncIterator[Joined]:
+async def joined(settings: Settings, redis_url: str, database_url: str) -> AsyncIterator[Joined]:
     """Connect to both stores and join what stands on them."""
     engine = connect_postgres(database_url)
     async with connect(redis_url) as redis:
-        log, bell, lobby = RedisLog(redis), RedisBell(redis), RedisLobby(redis)
+        log = RedisLog(redis, settings.redis_wait, settings.table_days)
+        bell, lobby = RedisBell(redis), RedisLobby(redis)
         await log.prepare()
         await bell.prepare()
         tables = Tables(log, lobby)
-        yield Joined(redis, engine, bell, tables, lobby, Croupier(tables, log, SystemDice()), Archive(redis, engine))
+        archive = Archive(redis, engine, days=settings.table_days)
+        yield Joined(redis, engine, bell, tables, lobby, Croupier(tables, log, SystemDice()), archive)
         await bell.close()
     await engine.dispose()
 
@@ -57,8 +61,8 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with joined(redis_url, database_url) as on:
-            company = RedisCompany(on.redis)
+        async with joined(settings, redis_url, database_url) as on:
+            company = RedisCompany(on.redis, settings.table_days)
             hub = Hub(on.tables, on.bell, company, now_ms)
             hub.on_leaving = on.croupier.leave
             app.state.parts = Parts(
@@ -72,7 +76,11 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
                 clock=now_ms,
                 origins=settings.origins,
                 checks={"redis": lambda: _redis_answers(on.redis), "postgres": lambda: _postgres_answers(on.engine)},
+                describe=lambda: describe(on.redis),
+                waiting=lambda: waiting(on.redis),
+                wait=settings.redis_wait,
             )
+            metrics.say_what_runs()
             house = (on.croupier.run(), on.archive.run()) if settings.work else ()
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(one) for one in (hub.run(), *house)]
@@ -89,20 +97,28 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
 
 
 def work(settings: Settings, redis_url: str, database_url: str) -> None:
-    """Do the house's work until interrupted: duties of all tables, and the archive."""
+    """Do the house's work until Ctrl-C or SIGTERM: duties of all tables, and the archive. A second signal ends it at once."""
 
     async def run() -> None:
-        async with joined(redis_url, database_url) as on, asyncio.TaskGroup() as group:
-            group.create_task(on.croupier.run(on.bell.work()))
-            group.create_task(on.archive.run())
+        loop, told = asyncio.get_running_loop(), asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, told.set)
+        async with joined(settings, redis_url, database_url) as on, asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one) for one in (on.croupier.run(on.bell.work()), on.archive.run())]
+            await told.wait()
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
+            # What is cut short here comes back, to another worker or to the next one.
+            for task in tasks:
+                task.cancel()
 
     asyncio.run(run())
 
 
-async def _redis_answers(redis: Redis) -> bool:
+async def _redis_answers(redis: Store) -> bool:
     try:
-        return bool(await redis.ping())
-    except RedisError:
+        return bool(await reply(redis.ping()))
+    except Refused:
         return False
 
 

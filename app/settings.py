@@ -1,5 +1,6 @@
 """How is this coinche set up? The environment, read once by the command line."""
 
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,14 +21,24 @@ class Settings(BaseSettings):
     origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Further addresses, separated by commas, whose pages may connect, as in https://coinche.example.org"
     )
+    proxies: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Addresses or networks, separated by commas, of proxies that are believed about who asks and how"
+    )
     work: bool = Field(
         True, description="Do the house's work in the serving processes too; false where `coinche worker` runs beside them"
+    )
+    redis_wait: int = Field(
+        0, ge=0, le=10, description="So many replicas of the Valkey or Redis must have a move before it is acknowledged"
+    )
+    table_days: int = Field(
+        14, ge=2, description="Days after which a table is forgotten where nobody is connected and nothing happens"
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="How much is logged")
     redis_url: str | None = Field(
         None,
         validation_alias=AliasChoices("REDIS_URL"),
-        description="A Valkey 8 or Redis 7 of your own, in place of the built-in one",
+        description="A Valkey 8 or Redis 7 of your own, in place of the built-in one; "
+        "redis+cluster://host:port,host:port for a cluster",
     )
     database_url: str | None = Field(
         None,
@@ -39,6 +50,14 @@ class Settings(BaseSettings):
     @classmethod
     def _split(cls, value: Any) -> Any:
         return tuple(part.strip().rstrip("/") for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("proxies", mode="before")
+    @classmethod
+    def _split_addresses(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        # Written as the networks they are, so that what is no address is not silently believed to be a name.
+        return tuple(str(ip_network(part.strip())) for part in value.split(",") if part.strip())
 
     @field_validator("database_url")
     @classmethod

@@ -6,30 +6,31 @@ leaves it there, and storing it again changes nothing.
 
 import asyncio
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import structlog
-from redis.asyncio import Redis
 from redis.exceptions import RedisError, ResponseError
 from sqlalchemy import insert, select
 from sqlalchemy.dialects.postgresql import insert as insert_if
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
-from app.game.refusal import Refused
+from app import metrics
+from app.game.refusal import Refused, Why
 from app.game.rules import preset_of
 from app.game.seats import SEATS, Seat
 from app.game.view import Row, sheet
 from app.rating import Rating, after, counts, shown
 from app.store.models import Deal, Game, GameSeat, LogEntry, Player
 from app.store.postgres import is_away
-from app.store.redis import RedisLog, outboxes
+from app.store.redis import TABLE_DAYS, Keys, RedisLog, kept_ms, outboxes
+from app.store.server import AWAY, Store, call, reply, together
 from app.tables.history import Told, tell
-from app.tables.ports import Entry
+from app.tables.ports import Entry, NewerFormat
 from app.tables.table import House, Person
 from app.wire.archive import write_archived, write_row, write_rules
-from app.wire.log import NewerFormat, read_frame
+from app.wire.log import read_frame
 
 GROUP = "archive"
 """The consumer group, and its one consumer: a game belongs to nobody, and whoever asks gets the next."""
@@ -71,11 +72,12 @@ class _Letter:
 class Archive:
     """Stores what is finished. It may run in every process, and in several at once."""
 
-    def __init__(self, redis: Redis, engine: AsyncEngine, stale_ms: int = STALE_MS) -> None:
+    def __init__(self, redis: Store, engine: AsyncEngine, stale_ms: int = STALE_MS, days: int = TABLE_DAYS) -> None:
         self._redis = redis
         self._games = RedisLog(redis)
         self._sessions = async_sessionmaker(engine)
         self._stale_ms = stale_ms
+        self._kept = kept_ms(days)
         self._has_groups = False
 
     async def run(self) -> None:
@@ -84,7 +86,7 @@ class Archive:
         while True:
             try:
                 await self.drain_once()
-            except (Away, RedisError, Refused, OSError) as error:
+            except (Away, RedisError, Refused, OSError, *AWAY) as error:
                 if failures == 0:
                     _log.warning("the archive waits for a server", error=type(error.__cause__ or error).__name__)
                 self._has_groups = False
@@ -105,7 +107,7 @@ class Archive:
     async def _make_groups(self) -> None:
         for outbox in outboxes():
             try:
-                await self._redis.xgroup_create(outbox, GROUP, id="0", mkstream=True)
+                await reply(self._redis.xgroup_create(outbox, GROUP, id="0", mkstream=True))
             except ResponseError as error:
                 if "BUSYGROUP" not in str(error):
                     raise
@@ -113,16 +115,23 @@ class Archive:
 
     async def _letters(self) -> Sequence[_Letter]:
         """Letters nobody has read, and those that were read and left lying."""
-        async with self._redis.pipeline(transaction=False) as pipe:
-            for outbox in outboxes():
-                pipe.xautoclaim(outbox, GROUP, GROUP, self._stale_ms, count=AT_ONCE)
-                pipe.xreadgroup(GROUP, GROUP, {outbox: ">"}, count=AT_ONCE)
-            replies: list[Any] = await pipe.execute()
+        stale = await self._read(lambda to, outbox: to.xautoclaim(outbox, GROUP, GROUP, self._stale_ms, count=AT_ONCE))
+        fresh = await self._read(lambda to, outbox: to.xreadgroup(GROUP, GROUP, {outbox: ">"}, count=AT_ONCE))
         letters = []
-        for outbox, stale, fresh in zip(outboxes(), replies[::2], replies[1::2], strict=True):
-            rows = [*stale[1], *(row for _, rows in fresh for row in rows)]
+        for outbox, old, new in zip(outboxes(), stale, fresh, strict=True):
+            rows = [*(old[1] if old else ()), *(row for _, rows in new or () for row in rows)]
             letters += [_Letter(outbox, name, fields) for name, fields in rows if fields]
         return letters
+
+    async def _read(self, ask: Callable[[Any, str], Any]) -> Sequence[Any]:
+        """What each outbox answers; in a cluster those whose server is away wait, and the others do not."""
+        answers = await together(self._redis, lambda to: [ask(to, outbox) for outbox in outboxes()])
+        for answer in answers:
+            if isinstance(answer, Exception) and not isinstance(answer, AWAY):
+                raise answer
+        if all(isinstance(answer, Exception) for answer in answers):
+            raise Refused(Why.BUSY)
+        return [None if isinstance(answer, Exception) else answer for answer in answers]
 
     async def _archive(self, letter: _Letter) -> bool:
         """Store a game and take its letter out. One that cannot be stored stops no other, and goes aside in the end."""
@@ -130,13 +139,14 @@ class Archive:
             await self._store(letter.fields)
         except NewerFormat:
             return False  # a newer process will read it
-        except (RedisError, Refused):
+        except (*AWAY, RedisError, Refused):
             raise
         except Exception as error:
             if is_away(error):
                 raise Away from error
             return await self._failed(letter, error)
         await self._take_out(letter)
+        metrics.archived.inc()
         return True
 
     async def _store(self, fields: Mapping[str, str]) -> None:
@@ -149,7 +159,7 @@ class Archive:
             await keep(session, told, entries)
 
     async def _failed(self, letter: _Letter, error: Exception) -> bool:
-        tries: int = await self._redis.hincrby(letter.tries, letter.id, 1)
+        tries: int = await reply(self._redis.hincrby(letter.tries, letter.id, 1))
         if tries < TRIES:
             return False
         _log.error(
@@ -158,17 +168,13 @@ class Archive:
             stream=letter.dead,
             error=type(error).__name__,
         )
-        await self._take_out(letter, dict(letter.fields) | {"error": type(error).__name__})
+        await self._take_out(letter, type(error).__name__)
         return True
 
-    async def _take_out(self, letter: _Letter, dead: dict[Any, Any] | None = None) -> None:
-        async with self._redis.pipeline(transaction=True) as pipe:
-            if dead is not None:
-                pipe.xadd(letter.dead, dead)
-            pipe.xack(letter.outbox, GROUP, letter.id)
-            pipe.xdel(letter.outbox, letter.id)
-            pipe.hdel(letter.tries, letter.id)
-            await pipe.execute()
+    async def _take_out(self, letter: _Letter, wrong: str = "") -> None:
+        """An archived game frees its table; one with which something is wrong holds it."""
+        keys = [*Keys(letter.fields["table"]).lasting, letter.outbox, letter.tries, letter.dead]
+        await call(self._redis, "take_out", keys, letter.id, GROUP, self._kept, wrong)
 
 
 async def keep(session: AsyncSession, told: Told, entries: Sequence[Entry]) -> bool:

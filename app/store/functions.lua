@@ -1,12 +1,18 @@
-#!lua name=coinche_1
+#!lua name=coinche_VERSION
 
--- What must happen to a table in one piece. The library's name carries a version, so that old and new processes can share a store.
+-- What must happen to a table in one piece. VERSION is made from this text: old and new processes can share a store.
 
 local COMMANDS_KEPT = 64
 
 -- A duty that is due at once is announced, and done by whoever takes it; after so long it is found like any other.
 local AT_ONCE_MS = 250
 local WORK = 'coinche:work'
+
+-- Nobody looked for duties for so long: the store or all who work with it were away, and those who wait get the time back.
+local OUTAGE_MS = 3000
+local ALIVE_EVERY_MS = 1000
+
+local DAY_SECONDS = 24 * 3600
 
 local function now_ms()
   local time = redis.call('TIME')
@@ -18,25 +24,43 @@ local function whole(number)
   return string.format('%.0f', number)
 end
 
--- Nobody looked for duties for so long: the store or all who work with it were away, and those who wait get the time back.
-local OUTAGE_MS = 3000
-local ALIVE_EVERY_MS = 1000
+-- All keys of a table go together, `ms` after it was last used, and not before the archive has all its finished games.
+local function used(keys, ms)
+  local owed = tonumber(redis.call('HGET', keys[1], 'owed') or 0)
+  for _, key in ipairs(keys) do
+    if owed > 0 then
+      redis.call('PERSIST', key)
+    else
+      redis.call('PEXPIRE', key, ms)
+    end
+  end
+end
 
--- keys: table, log, commands, dues, outbox; all of one hash tag.
--- args: seq before, command id, entry, timer ('keep', 'none' or ms), the seat whose time it is or '', frame or '',
--- finished game or '', table id, channel.
+-- keys: table. args: frame, ms it is kept unused. Returns its epoch.
+local function open(keys, args)
+  if redis.call('EXISTS', keys[1]) == 0 then
+    redis.call('HSET', keys[1], 'epoch', '1', 'seq', '0', 'at', '0', 'base', '1', 'frame', args[1], 'due', '', 'owed', '0')
+    redis.call('PEXPIRE', keys[1], args[2])
+  end
+  return redis.call('HGET', keys[1], 'epoch')
+end
+
+-- keys: table, log, commands, talk, dues, outbox; all of one hash tag.
+-- args: seq before; epoch and time of the entry before, or '' twice; command id, entry, timer ('keep', 'none' or ms), the seat
+-- whose time it is or '', frame or '', finished game or '', table id, channel, ms it is kept unused.
 local function append(keys, args)
-  local meta, log, commands, dues, outbox = keys[1], keys[2], keys[3], keys[4], keys[5]
-  local before, cid, entry, timer, seat, frame, finished, id, channel = unpack(args)
+  local meta, log, commands, talk, dues, outbox = unpack(keys)
+  local before, epoch, at, cid, entry, timer, seat, frame, finished, id, channel, kept = unpack(args)
   local known = redis.call('ZSCORE', commands, cid)
   if known then
     return {'known', whole(known)}
   end
-  local seq = redis.call('HGET', meta, 'seq')
+  local last = redis.call('HMGET', meta, 'seq', 'epoch', 'at')
+  local seq = last[1]
   if not seq then
     return {'gone'}
   end
-  if tonumber(seq) ~= tonumber(before) then
+  if tonumber(seq) ~= tonumber(before) or (epoch ~= '' and (epoch ~= last[2] or at ~= (last[3] or at))) then
     return {'stale', seq}
   end
   seq = whole(tonumber(seq) + 1)
@@ -56,7 +80,7 @@ local function append(keys, args)
     end
   end
   redis.call('XADD', log, seq .. '-0', 'entry', entry, 'at', whole(now), 'due', due)
-  redis.call('HSET', meta, 'seq', seq, 'due', due)
+  redis.call('HSET', meta, 'seq', seq, 'at', whole(now), 'due', due)
   if timer ~= 'keep' then
     redis.call('HSET', meta, 'waits', timer ~= 'none' and tonumber(timer) > 0 and '1' or '0')
   end
@@ -68,7 +92,9 @@ local function append(keys, args)
   if finished ~= '' then
     local start = redis.call('HMGET', meta, 'frame', 'base')
     redis.call('XADD', outbox, '*', 'table', id, 'game', finished, 'frame', start[1], 'first', start[2], 'last', seq)
+    redis.call('HINCRBY', meta, 'owed', 1)
   end
+  used({meta, log, commands, talk}, kept)
   redis.call('PUBLISH', channel, seq)
   return {'appended', seq, whole(now), due}
 end
@@ -80,6 +106,26 @@ local function load(keys)
     return {}
   end
   return {meta[1], meta[2], meta[4], meta[5], redis.call('XRANGE', keys[2], meta[3], '+')}
+end
+
+-- keys: table, log. args: seq. Where the log is, and its entries from that one on.
+local function tail(keys, args)
+  local meta = redis.call('HMGET', keys[1], 'epoch', 'seq', 'base')
+  if not meta[1] then
+    return {}
+  end
+  return {meta[1], meta[2], meta[3], redis.call('XRANGE', keys[2], args[1], '+')}
+end
+
+-- keys: table. args: epoch and seq that were found, the new epoch, channel. Nothing, if somebody else has done it.
+local function begin_epoch(keys, args)
+  local found = redis.call('HMGET', keys[1], 'epoch', 'seq')
+  if found[1] ~= args[1] or found[2] ~= args[2] then
+    return 0
+  end
+  redis.call('HSET', keys[1], 'epoch', args[3])
+  redis.call('PUBLISH', args[4], args[2])
+  return 1
 end
 
 -- After an outage every time that people see running is as long as it was. Returns the tables whose time was moved.
@@ -110,11 +156,16 @@ local function claim(keys, args)
   if now - last > ALIVE_EVERY_MS or now == last then
     redis.call('SET', alive, whole(now))
   end
-  local ids = redis.call('ZRANGEBYSCORE', dues, '-inf', now, 'LIMIT', 0, args[2])
-  for _, id in ipairs(ids) do
-    redis.call('ZADD', dues, whole(now + tonumber(args[1])), id)
+  local claimed = {}
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', dues, '-inf', now, 'LIMIT', 0, args[2])) do
+    if redis.call('EXISTS', (string.gsub(dues, 'dues$', 't:' .. id))) == 1 then
+      redis.call('ZADD', dues, whole(now + tonumber(args[1])), id)
+      claimed[#claimed + 1] = id
+    else
+      redis.call('ZREM', dues, id)
+    end
   end
-  return {whole(now), ids, moved}
+  return {whole(now), claimed, moved}
 end
 
 -- keys: dues. args: table id, lease in ms. 1 if the table's duty is due at once and nobody else has taken it.
@@ -128,7 +179,80 @@ local function take(keys, args)
   return 1
 end
 
-redis.register_function('coinche_1_append', append)
-redis.register_function{function_name = 'coinche_1_load', callback = load, flags = {'no-writes'}}
-redis.register_function('coinche_1_claim', claim)
-redis.register_function('coinche_1_take', take)
+-- keys: table, log, commands, talk, outbox, tries, dead. args: letter, group, ms the table is kept unused, what is wrong with the
+-- letter or ''. An archived game frees its table; one that was put aside holds it, so that the game stays replayable.
+local function take_out(keys, args)
+  local meta, log, commands, talk, outbox, tries, dead = unpack(keys)
+  local letter, group, kept, wrong = unpack(args)
+  local found = redis.call('XRANGE', outbox, letter, letter)
+  redis.call('XACK', outbox, group, letter)
+  redis.call('XDEL', outbox, letter)
+  redis.call('HDEL', tries, letter)
+  if #found == 0 then
+    return 0
+  end
+  if wrong ~= '' then
+    local fields = found[1][2]
+    fields[#fields + 1] = 'error'
+    fields[#fields + 1] = wrong
+    redis.call('XADD', dead, '*', unpack(fields))
+  elseif redis.call('EXISTS', meta) == 1 and redis.call('HINCRBY', meta, 'owed', -1) <= 0 then
+    redis.call('HSET', meta, 'owed', '0')
+    redis.call('XTRIM', log, 'MINID', redis.call('HGET', meta, 'base'))
+    used({meta, log, commands, talk}, kept)
+  end
+  return 1
+end
+
+-- keys: table, log, commands, talk, here. args: connection, present until, ms of that, ms the table is kept unused, channel, word.
+local function here(keys, args)
+  local meta, log, commands, talk, company = unpack(keys)
+  local added = redis.call('ZADD', company, args[2], args[1])
+  redis.call('PEXPIRE', company, args[3])
+  used({meta, log, commands, talk}, args[4])
+  if added == 1 then
+    redis.call('PUBLISH', args[5], args[6])
+  end
+  return added
+end
+
+-- keys: table, log, commands, talk. args: line, lines kept, ms the table is kept unused, channel.
+local function say(keys, args)
+  redis.call('RPUSH', keys[4], args[1])
+  redis.call('LTRIM', keys[4], -tonumber(args[2]), -1)
+  used(keys, args[3])
+  redis.call('PUBLISH', args[4], args[1])
+  return 1
+end
+
+-- keys: guest. args: id, name, seconds kept unused.
+local function keep_guest(keys, args)
+  redis.call('HSET', keys[1], 'id', args[1], 'name', args[2])
+  redis.call('EXPIRE', keys[1], args[3])
+  return 1
+end
+
+-- keys: guest. args: seconds kept unused, which begin anew with each day of use. Id and name, or nothing.
+local function guest(keys, args)
+  local found = redis.call('HMGET', keys[1], 'id', 'name')
+  if not found[1] then
+    return {}
+  end
+  if redis.call('TTL', keys[1]) < tonumber(args[1]) - DAY_SECONDS then
+    redis.call('EXPIRE', keys[1], args[1])
+  end
+  return found
+end
+
+redis.register_function('coinche_VERSION_open', open)
+redis.register_function('coinche_VERSION_append', append)
+redis.register_function{function_name = 'coinche_VERSION_load', callback = load, flags = {'no-writes'}}
+redis.register_function{function_name = 'coinche_VERSION_tail', callback = tail, flags = {'no-writes'}}
+redis.register_function('coinche_VERSION_begin_epoch', begin_epoch)
+redis.register_function('coinche_VERSION_claim', claim)
+redis.register_function('coinche_VERSION_take', take)
+redis.register_function('coinche_VERSION_take_out', take_out)
+redis.register_function('coinche_VERSION_here', here)
+redis.register_function('coinche_VERSION_say', say)
+redis.register_function('coinche_VERSION_keep_guest', keep_guest)
+redis.register_function('coinche_VERSION_guest', guest)

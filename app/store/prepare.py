@@ -1,14 +1,21 @@
 """Do the two servers answer, and has the database the tables of this version? Asked once, before anything is served."""
 
+import asyncio
 from pathlib import Path
 
-import redis
 from alembic import command
 from alembic.config import Config
 from alembic.util import CommandError
+from redis.exceptions import RedisClusterException, RedisError
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.store.server import connect
+
 MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
+
+
+PATIENCE = 30
+"""Seconds a store may take to answer."""
 
 
 class Unreachable(Exception):
@@ -23,10 +30,14 @@ def prepare(redis_url: str, database_url: str) -> None:
 
 def ping(redis_url: str) -> None:
     """Raises Unreachable."""
+
+    async def ask() -> None:
+        async with asyncio.timeout(PATIENCE), connect(redis_url) as store:
+            await store.ping()
+
     try:
-        with redis.Redis.from_url(redis_url, socket_connect_timeout=5, socket_timeout=5) as client:
-            client.ping()
-    except (redis.RedisError, ValueError) as error:
+        asyncio.run(ask())
+    except (RedisError, RedisClusterException, OSError, ValueError) as error:
         raise Unreachable(f"The Valkey or Redis at REDIS_URL does not answer: {_line(error)}") from error
 
 

@@ -11,18 +11,44 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from redis.asyncio import Redis
 from redis.asyncio.client import PubSub
-from redis.exceptions import BusyLoadingError
-from redis.exceptions import ConnectionError as Unconnected
-from redis.exceptions import TimeoutError as TimedOut
 
+from app import metrics
 from app.game.refusal import Refused, Why
 from app.game.seats import Seat
-from app.tables.ports import Appended, Claimed, Entry, Finished, Known, Listed, Rang, Said, Stale, Stored, Timer
+from app.store.server import (
+    AWAY,
+    Cluster,
+    Store,
+    call,
+    call_confirmed,
+    call_each,
+    can_confirm_on_disk,
+    confirmed,
+    load,
+    reply,
+    together,
+)
+from app.store.server import connect as connect
+from app.tables.ports import (
+    Appended,
+    At,
+    Claimed,
+    Entry,
+    Finished,
+    Known,
+    Last,
+    Listed,
+    NewerFormat,
+    Rang,
+    Said,
+    Stale,
+    Stored,
+    Tail,
+    Timer,
+)
 from app.tables.table import Person, Table
 from app.wire.log import read_entry, read_frame, read_said, write_entry, write_frame, write_said
 
@@ -36,7 +62,12 @@ TALK_KEPT = 50
 PRESENT_MS = 25_000
 """How long a connection counts as present after it was last heard of."""
 
+TABLE_DAYS = 14
+"""A table at which nobody is connected and nothing happens for so long is forgotten."""
+
 GUEST_SECONDS = 400 * 24 * 3600
+"""And a guest who does not come back."""
+
 IDLE_MS = 12 * 3600 * 1000
 """A table where nobody sat down, left or began for so long is no longer in the lobby."""
 
@@ -46,16 +77,9 @@ WORK = "coinche:work"
 HERE = "here"
 """What the bell says when somebody came or went."""
 
-_LIBRARY = Path(__file__).with_name("functions.lua").read_text()
-
-
-def connect(url: str) -> Redis:
-    """A client of the store at this URL."""
-    return Redis.from_url(url, decode_responses=True, health_check_interval=10)
-
 
 @dataclass(frozen=True, slots=True)
-class _Keys:
+class Keys:
     """The names under which a table's things are kept."""
 
     table: str
@@ -85,6 +109,11 @@ class _Keys:
         return f"{self.meta}:talk"
 
     @property
+    def lasting(self) -> tuple[str, ...]:
+        """What is forgotten together."""
+        return (self.meta, self.log, self.commands, self.talk)
+
+    @property
     def dues(self) -> str:
         return f"{self.shard}dues"
 
@@ -102,56 +131,82 @@ def outboxes() -> tuple[str, ...]:
     return tuple(f"{{s{shard}}}outbox" for shard in SHARDS)
 
 
-class RedisLog:
-    """The logs of the tables (port `GameLog`)."""
+def kept_ms(days: int) -> str:
+    """So many days, as the functions are told."""
+    return str(days * 24 * 3600 * 1000)
 
-    def __init__(self, redis: Redis) -> None:
+
+class RedisLog:
+    """The logs of the tables (port `GameLog`).
+
+    `replicas`: so many must have an append before it is acknowledged. `days`: how long an unused table is kept.
+    """
+
+    def __init__(self, redis: Store, replicas: int = 0, days: int = TABLE_DAYS) -> None:
         self._redis = redis
+        self._replicas = replicas
+        self._on_disk = False
+        self._kept = kept_ms(days)
 
     async def prepare(self) -> None:
         """Make the store's own functions known to it."""
-        await self._redis.function_load(_LIBRARY, replace=True)
+        await load(self._redis)
+        self._on_disk = self._replicas > 0 and await can_confirm_on_disk(self._redis)
 
     async def open(self, table: Table) -> int:
-        fields: Any = {"epoch": "1", "seq": "0", "base": "1", "frame": write_frame(table), "due": ""}
-        await _reply(self._redis.hset(_Keys(table.id).meta, mapping=fields))
-        return 1
+        return int(await call(self._redis, "open", [Keys(table.id).meta], write_frame(table), self._kept))
 
     async def load(self, table: str) -> Stored | None:
         if not _ID.fullmatch(table):  # or it might name something else that is kept here
             return None
-        keys = _Keys(table)
-        reply = await _reply(self._redis.fcall_ro("coinche_1_load", 2, keys.meta, keys.log))
-        if not reply:
+        keys = Keys(table)
+        found = await call(self._redis, "load", [keys.meta, keys.log])
+        if not found:
             return None
-        epoch, seq, frame, due, entries = reply
+        epoch, seq, frame, due, entries = found
         return Stored(int(epoch), read_frame(frame), int(seq), _due(due), _entries(entries))
 
+    async def tail(self, table: str, seq: int) -> Tail | None:
+        keys = Keys(table)
+        found = await call(self._redis, "tail", [keys.meta, keys.log], str(seq))
+        if not found:
+            return None
+        epoch, last, base, entries = found
+        return Tail((int(epoch), int(last)), int(base), _entries(entries))
+
     async def since(self, table: str, seq: int) -> Sequence[Entry]:
-        return _entries(await _reply(self._redis.xrange(_Keys(table).log, min=f"({seq}-0")))
+        """The entries after a number, in order."""
+        return _entries(await reply(self._redis.xrange(Keys(table).log, min=f"({seq}-0")))
 
     async def between(self, table: str, first: int, last: int) -> Sequence[Entry]:
         """The entries from one number to another, both included."""
-        return _entries(await _reply(self._redis.xrange(_Keys(table).log, min=f"{first}-0", max=f"{last}-0")))
+        return _entries(await reply(self._redis.xrange(Keys(table).log, min=f"{first}-0", max=f"{last}-0")))
 
     async def append(
-        self, table: str, cid: str, entry: Entry, timer: Timer | None, frame: Table | None, finished: Finished | None
+        self,
+        table: str,
+        cid: str,
+        entry: Entry,
+        timer: Timer | None,
+        frame: Table | None,
+        finished: Finished | None,
+        last: Last | None = None,
     ) -> Appended | Known | Stale:
-        keys = _Keys(table)
-        reply = await _reply(
-            self._redis.fcall(
-                "coinche_1_append",
-                5,
-                *(keys.meta, keys.log, keys.commands, keys.dues, keys.outbox),
-                *(str(entry.seq - 1), cid, write_entry(entry)),
+        keys = Keys(table)
+        with metrics.append_seconds.time():
+            answer = await self._append(
+                [*keys.lasting, keys.dues, keys.outbox],
+                str(entry.seq - 1),
+                *(("", "") if last is None else (str(last.epoch), str(last.at))),
+                *(cid, write_entry(entry)),
                 "keep" if timer is None else "none" if timer.after is None else str(timer.after),
                 "" if timer is None or timer.seat is None else str(int(timer.seat)),
                 "" if frame is None else write_frame(frame),
                 "" if finished is None else finished.game,
-                *(table, keys.channel),
-            ),
-        )
-        match reply:
+                *(table, keys.channel, self._kept),
+            )
+        metrics.appends.labels(answer[0]).inc()
+        match answer:
             case ["appended", seq, at, due]:
                 return Appended(int(seq), int(at), _due(due))
             case ["known", seq]:
@@ -161,35 +216,36 @@ class RedisLog:
             case _:
                 raise Refused(Why.NO_SUCH_TABLE)
 
+    async def _append(self, keys: Sequence[str], *args: str) -> Any:
+        if not self._replicas:
+            return await call(self._redis, "append", keys, *args)
+        return await call_confirmed(self._redis, self._replicas, self._on_disk, "append", keys, *args)
+
     async def find(self, table: str, cid: str) -> int | None:
-        number = await _reply(self._redis.zscore(_Keys(table).commands, cid))
+        key = Keys(table).commands
+        if not self._replicas:
+            number = await reply(self._redis.zscore(key, cid))
+        else:  # or it would be acknowledged here while `append` still waits
+            number = await confirmed(self._redis, key, self._replicas, self._on_disk, lambda to: to.zscore(key, cid))
         return None if number is None else int(number)
 
+    async def begin_epoch(self, table: str, found: At, epoch: int) -> bool:
+        keys = Keys(table)
+        args = (str(found[0]), str(found[1]), str(epoch), keys.channel)
+        return bool(await call(self._redis, "begin_epoch", [keys.meta], *args))
+
     async def take(self, table: str, lease: int) -> bool:
-        return bool(await _reply(self._redis.fcall("coinche_1_take", 1, _Keys(table).dues, table, str(lease))))
+        return bool(await call(self._redis, "take", [Keys(table).dues], table, str(lease)))
 
     async def claim(self, lease: int) -> Claimed:
-        async with self._redis.pipeline(transaction=False) as pipe:
-            for shard in SHARDS:
-                pipe.fcall("coinche_1_claim", 2, f"{{s{shard}}}dues", f"{{s{shard}}}alive", str(lease), str(CLAIMED_AT_ONCE))
-            replies = await _reply(pipe.execute())
+        each = [(f"{{s{shard}}}dues", f"{{s{shard}}}alive") for shard in SHARDS]
+        answers = await call_each(self._redis, "claim", each, str(lease), str(CLAIMED_AT_ONCE))
         # The shards answer one after the other: by the last of these clocks all that was claimed is due.
         return Claimed(
-            max(int(now) for now, _, _ in replies),
-            tuple(table for _, tables, _ in replies for table in tables),
-            tuple(table for _, _, moved in replies for table in moved),
+            max(int(now) for now, _, _ in answers),
+            tuple(table for _, tables, _ in answers for table in tables),
+            tuple(table for _, _, moved in answers for table in moved),
         )
-
-
-async def _reply(reply: Any) -> Any:
-    """What the client answers; its own types allow for far more than the servers send.
-
-    Raises `Refused` with `BUSY` while the store cannot be reached: the same command may be sent again.
-    """
-    try:
-        return await reply
-    except (Unconnected, TimedOut, BusyLoadingError):
-        raise Refused(Why.BUSY) from None
 
 
 def _due(text: str) -> int | None:
@@ -213,32 +269,49 @@ class RedisBell:
     ECHO_SECONDS = 1.0
     DEAD_SECONDS = 4.0
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: Store) -> None:
         self._redis = redis
-        self._pubsub: PubSub = redis.pubsub(ignore_subscribe_messages=True)
+        self._heard = {self.CONTROL}
+        self._pubsub = self._line()
+
+    def _line(self) -> PubSub:
+        """A line to the server, or to one of a cluster: what rings at one node is heard at all."""
+        at = self._redis.one() if isinstance(self._redis, Cluster) else self._redis
+        return at.pubsub(ignore_subscribe_messages=True)
 
     async def prepare(self) -> None:
         """Subscribe to something, for one cannot listen to nothing."""
-        await self._pubsub.subscribe(self.CONTROL)
+        await self._pubsub.subscribe(*self._heard)
 
     async def close(self) -> None:
-        await self._pubsub.aclose()  # type: ignore[no-untyped-call]
+        await self._hang_up(self._pubsub)
+
+    async def _hang_up(self, pubsub: PubSub) -> None:
+        await pubsub.aclose()  # type: ignore[no-untyped-call]
+        if isinstance(self._redis, Cluster):
+            pool: Any = pubsub.connection_pool
+            await pool.aclose()
 
     async def follow(self, table: str) -> None:
-        await self._change(self._pubsub.subscribe, table)
+        self._heard.add(Keys(table).channel)
+        await self._change(lambda line: line.subscribe(Keys(table).channel))
 
     async def unfollow(self, table: str) -> None:
-        await self._change(self._pubsub.unsubscribe, table)
+        self._heard.discard(Keys(table).channel)
+        await self._change(lambda line: line.unsubscribe(Keys(table).channel))
 
-    async def _change(self, command: Callable[[str], Awaitable[Any]], table: str) -> None:
+    async def _change(self, change: Callable[[PubSub], Awaitable[Any]]) -> None:
         """Raises `Refused` while the line is down: the listener alone calls again, or both would tear at one connection."""
-        line: Any = self._pubsub.connection
+        pubsub = self._pubsub
+        line: Any = pubsub.connection
         if line is None or not line.is_connected:
             raise Refused(Why.BUSY)
         try:
-            await _reply(command(_Keys(table).channel))
+            await reply(change(pubsub))
         except AttributeError:  # the listener has dropped the line at this very moment; there is nothing to write to
             raise Refused(Why.BUSY) from None
+        if pubsub is not self._pubsub:  # it has changed lines meanwhile
+            await self._change(change)
 
     async def rings(self) -> AsyncIterator[Rang]:
         async for channel, data in self._messages():
@@ -246,6 +319,7 @@ class RedisBell:
             yield Rang(table, data == HERE, read_said(data) if data.startswith("{") else None)
 
     async def work(self) -> AsyncIterator[str]:
+        self._heard.add(WORK)
         await self._pubsub.subscribe(WORK)
         async for _, table in self._messages():
             yield table
@@ -261,10 +335,10 @@ class RedisBell:
                 message = await self._pubsub.get_message(timeout=self.ECHO_SECONDS)
                 if time.monotonic() - heard > self.DEAD_SECONDS:
                     heard = time.monotonic()
-                    connection: Any = self._pubsub.connection
-                    await connection.disconnect()
-            except (Unconnected, TimedOut, BusyLoadingError, OSError):
+                    await self._call_anew()
+            except (*AWAY, OSError):
                 await asyncio.sleep(0.2)
+                await self._call_elsewhere()
                 continue
             if message is None:
                 continue
@@ -272,46 +346,57 @@ class RedisBell:
             if message["channel"] != self.CONTROL:
                 yield str(message["channel"]), str(message["data"])
 
+    async def _call_anew(self) -> None:
+        if isinstance(self._redis, Cluster):
+            await self._call_elsewhere()
+        else:
+            connection: Any = self._pubsub.connection
+            await connection.disconnect()
+
+    async def _call_elsewhere(self) -> None:
+        """In a cluster any node will do, and the one that was called may be gone for good."""
+        if not isinstance(self._redis, Cluster):
+            return
+        new, old = self._line(), self._pubsub
+        try:
+            await new.subscribe(*self._heard)
+        except (*AWAY, OSError):
+            await self._hang_up(new)
+            return
+        self._pubsub = new
+        await self._hang_up(old)
+
 
 class RedisCompany:
     """Who is connected to a table, and its talk (port `Company`)."""
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: Store, days: int = TABLE_DAYS) -> None:
         self._redis = redis
+        self._kept = kept_ms(days)
 
     async def here(self, table: str, connection: str, person: str | None) -> None:
-        keys = _Keys(table)
-        member = f"{connection} {person or ''}"
-        async with self._redis.pipeline(transaction=True) as pipe:
-            pipe.zadd(keys.here, {member: _now() + PRESENT_MS})
-            pipe.pexpire(keys.here, 2 * PRESENT_MS)
-            added, _ = await _reply(pipe.execute())
-        if added:
-            await _reply(self._redis.publish(keys.channel, HERE))
+        keys = Keys(table)
+        times = (str(_now() + PRESENT_MS), str(2 * PRESENT_MS), self._kept)
+        await call(self._redis, "here", [*keys.lasting, keys.here], f"{connection} {person or ''}", *times, keys.channel, HERE)
 
     async def gone(self, table: str, connection: str, person: str | None) -> None:
-        keys = _Keys(table)
-        await _reply(self._redis.zrem(keys.here, f"{connection} {person or ''}"))
-        await _reply(self._redis.publish(keys.channel, HERE))
+        keys = Keys(table)
+        await reply(self._redis.zrem(keys.here, f"{connection} {person or ''}"))
+        await reply(self._redis.publish(keys.channel, HERE))
 
     async def lag(self, table: str, seat: Seat, lag: int) -> None:
-        await _reply(self._redis.hset(_Keys(table).meta, f"lag{int(seat)}", str(lag)))
+        await reply(self._redis.hset(Keys(table).meta, f"lag{int(seat)}", str(lag)))
 
     async def present(self, table: str) -> Sequence[str | None]:
-        members = await _reply(self._redis.zrangebyscore(_Keys(table).here, _now(), "+inf"))
+        members = await reply(self._redis.zrangebyscore(Keys(table).here, _now(), "+inf"))
         return tuple(member.partition(" ")[2] or None for member in members)
 
     async def say(self, table: str, said: Said) -> None:
-        keys = _Keys(table)
-        line = write_said(said)
-        async with self._redis.pipeline(transaction=True) as pipe:
-            pipe.rpush(keys.talk, line)
-            pipe.ltrim(keys.talk, -TALK_KEPT, -1)
-            pipe.publish(keys.channel, line)
-            await _reply(pipe.execute())
+        keys = Keys(table)
+        await call(self._redis, "say", keys.lasting, write_said(said), str(TALK_KEPT), self._kept, keys.channel)
 
     async def talk(self, table: str) -> Sequence[Said]:
-        lines = await _reply(self._redis.lrange(_Keys(table).talk, 0, -1))
+        lines = await reply(self._redis.lrange(Keys(table).talk, 0, -1))
         return tuple(read_said(line) for line in lines)
 
 
@@ -320,29 +405,37 @@ class RedisLobby:
 
     KEY = "{lobby}tables"
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: Store) -> None:
         self._redis = redis
 
     async def show(self, table: Table) -> None:
         if table.listed and table.people:
             shown = {"playing": table.is_playing, "touched": _now(), "frame": write_frame(table)}
-            await _reply(self._redis.hset(self.KEY, table.id, json.dumps(shown)))
+            await reply(self._redis.hset(self.KEY, table.id, json.dumps(shown)))
         else:
-            await _reply(self._redis.hdel(self.KEY, table.id))
+            await reply(self._redis.hdel(self.KEY, table.id))
 
     async def tables(self) -> Sequence[Listed]:
-        shown = {name: json.loads(text) for name, text in (await _reply(self._redis.hgetall(self.KEY))).items()}
+        shown = {name: json.loads(text) for name, text in (await reply(self._redis.hgetall(self.KEY))).items()}
         idle = [name for name, one in shown.items() if one["touched"] < _now() - IDLE_MS]
         if idle:
-            await _reply(self._redis.hdel(self.KEY, *idle))
-        listed = [Listed(read_frame(one["frame"]), one["playing"]) for name, one in shown.items() if name not in idle]
+            await reply(self._redis.hdel(self.KEY, *idle))
+        listed = [one for name, text in shown.items() if name not in idle and (one := _listed(text)) is not None]
         return sorted(listed, key=lambda one: one.table.created, reverse=True)
+
+
+def _listed(shown: dict[str, Any]) -> Listed | None:
+    """A table as the index has it, or None if only a newer release can read that."""
+    try:
+        return Listed(read_frame(shown["frame"]), shown["playing"])
+    except NewerFormat:
+        return None
 
 
 class RedisGuests:
     """Guests by the hash of their token (port `Guests`); the token itself is stored nowhere."""
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: Store) -> None:
         self._redis = redis
 
     async def welcome(self, name: str) -> tuple[Person, str]:
@@ -352,8 +445,8 @@ class RedisGuests:
         return person, token
 
     async def by_token(self, token: str) -> Person | None:
-        fields = await _reply(self._redis.hgetall(self._key(token)))
-        return Person(fields["id"], fields["name"]) if fields else None
+        found = await call(self._redis, "guest", [self._key(token)], str(GUEST_SECONDS))
+        return Person(*found) if found else None
 
     async def rename(self, token: str, name: str) -> Person | None:
         known = await self.by_token(token)
@@ -364,15 +457,19 @@ class RedisGuests:
         return person
 
     async def _keep(self, token: str, person: Person) -> None:
-        key = self._key(token)
-        async with self._redis.pipeline(transaction=True) as pipe:
-            pipe.hset(key, mapping={"id": person.id, "name": person.name})
-            pipe.expire(key, GUEST_SECONDS)
-            await _reply(pipe.execute())
+        await call(self._redis, "keep_guest", [self._key(token)], person.id, person.name, str(GUEST_SECONDS))
 
     @staticmethod
     def _key(token: str) -> str:
         return f"guest:{hashlib.sha256(token.encode()).hexdigest()}"
+
+
+async def waiting(redis: Store) -> dict[str, int]:
+    """How many finished games wait for the archive, by outbox. Raises `Refused`."""
+    lengths = await together(redis, lambda to: [to.xlen(outbox) for outbox in outboxes()])
+    if any(isinstance(one, Exception) for one in lengths):
+        raise Refused(Why.BUSY)
+    return dict(zip(SHARDS, lengths, strict=True))
 
 
 def _now() -> int:

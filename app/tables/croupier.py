@@ -5,13 +5,14 @@ from collections.abc import AsyncIterator
 
 import structlog
 
+from app import metrics
 from app.bots.player import choose
 from app.game.actions import Deal, Play, Redeal, Speak
 from app.game.refusal import Refused, Why
 from app.game.view import view
 from app.tables.mirror import Mirror
 from app.tables.play import Tables
-from app.tables.ports import Dice, GameLog
+from app.tables.ports import Dice, GameLog, NewerFormat
 from app.tables.table import HOUSE, Command, Duty, GiveBack, HouseDeals, HousePlays, HouseStarts, Table, duty
 
 LOOK_SECONDS = 0.2
@@ -91,6 +92,9 @@ class Croupier:
             pending = duty(mirror.table)
             if pending is not None and _is_due(mirror, pending, now):
                 await self._tables.act(table, HOUSE, f"{pending.turn}", self._command(mirror.table, pending), pending.turn)
+                metrics.duties.inc()
+        except NewerFormat:
+            pass  # a newer process does it
         except Refused as refused:
             if refused.why not in _SETTLED:
                 _log.error("duty refused", table=table, why=refused.why.value)
@@ -102,6 +106,8 @@ class Croupier:
         """The store has already moved the time; this only lets the table see it."""
         try:
             await self._tables.act(table, HOUSE, f"back:{now}", GiveBack())
+        except NewerFormat:
+            pass
         except Refused as refused:
             _log.warning("time given back untold", table=table, why=refused.why.value)
 

@@ -1,11 +1,11 @@
 """One process's copy of a live table: kept up from the log, and asked what each viewer is sent."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from app.game.seats import Seat
 from app.game.view import Seen, View, Viewer, redact, view
-from app.tables.ports import At, Entry, Stored
+from app.tables.ports import At, Entry, Last, Stored, Tail
 from app.tables.table import (
     GameStarted,
     Happened,
@@ -38,7 +38,17 @@ class Step:
     view: View | None
 
 
-Watcher = Callable[["Mirror", Entry], None]
+class Watcher(Protocol):
+    """Somebody who wants to hear what becomes of a table."""
+
+    def on_entry(self, mirror: "Mirror", entry: Entry) -> None:
+        """The next entry has just been applied."""
+
+    def on_anew(self, mirror: "Mirror") -> None:
+        """The table has been read anew: what was known of it may not have happened."""
+
+    def on_newer(self, mirror: "Mirror") -> None:
+        """Only a newer release can follow this table from here."""
 
 
 @dataclass
@@ -49,6 +59,7 @@ class Mirror:
     table: Table
     seq: int
     due: int | None
+    last: Entry | None = None
     watchers: list[Watcher] = field(default_factory=list)
 
     @staticmethod
@@ -59,9 +70,40 @@ class Mirror:
             mirror.apply(entry)
         return mirror
 
+    def start_anew(self, stored: Stored) -> None:
+        """Be the table that a log tells now, whatever it told before."""
+        now = Mirror.of(stored)
+        self.epoch, self.table, self.seq, self.due, self.last = now.epoch, now.table, now.seq, now.due, now.last
+        for watcher in tuple(self.watchers):
+            watcher.on_anew(self)
+
     @property
     def at(self) -> At:
         return (self.epoch, self.seq)
+
+    @property
+    def end(self) -> Last:
+        """What the log has to end with, if nothing was added to it or lost."""
+        return Last(self.epoch, 0 if self.last is None else self.last.at)
+
+    def is_ahead_of(self, tail: Tail) -> bool:
+        """Whether the log, asked from this mirror's last entry on, has lost something that it once held."""
+        epoch, seq = tail.at
+        if epoch != self.epoch:
+            return epoch < self.epoch
+        return seq < self.seq or (self.last is not None and tail.base <= self.seq and not self._has_last(tail))
+
+    def is_followed_by(self, tail: Tail) -> bool:
+        """Whether what is missing here is all there."""
+        if tail.at[0] != self.epoch:
+            return False
+        return self._has_last(tail) if self.last is not None else not tail.entries or tail.entries[0].seq == self.seq + 1
+
+    def _has_last(self, tail: Tail) -> bool:
+        first, last = next(iter(tail.entries), None), self.last
+        if first is None or last is None:
+            return False
+        return (first.seq, first.at, first.command) == (last.seq, last.at, last.command)
 
     @property
     def deadline(self) -> int | None:
@@ -77,8 +119,9 @@ class Mirror:
         self.table = evolve_all(self.table, entry.events)
         self.seq = entry.seq
         self.due = entry.due
+        self.last = entry
         for watcher in tuple(self.watchers):
-            watcher(self, entry)
+            watcher.on_entry(self, entry)
 
     def step(self, entry: Entry, viewer: Viewer) -> Step:
         """What this viewer is sent for the entry that was applied last."""

@@ -5,10 +5,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
+import structlog
+
+from app import metrics
 from app.game.events import GameWon
 from app.game.refusal import Refused, Why
 from app.tables.mirror import Mirror
-from app.tables.ports import Appended, At, Entry, Finished, GameLog, Known, Lobby, Stale, Timer
+from app.tables.ports import Appended, At, Entry, Finished, GameLog, Known, Lobby, NewerFormat, Stale, Tail, Timer
 from app.tables.table import (
     Actor,
     Command,
@@ -30,6 +33,8 @@ TRIES = 8
 KEPT = 2_000
 """How many tables a process keeps at hand."""
 
+_log = structlog.get_logger()
+
 
 class Tables:
     """The live tables, as one process sees them."""
@@ -47,7 +52,7 @@ class Tables:
         return self._keep(Mirror(epoch, table, 0, None))
 
     async def mirror(self, table: str) -> Mirror:
-        """The table as the log has it now. Raises `Refused` if there is none of that name."""
+        """The table as the log has it now. Raises `Refused` if there is none of that name, `NewerFormat` as `catch_up` does."""
         known = self._mirrors.get(table)
         if known is None:
             stored = await self._log.load(table)
@@ -60,12 +65,53 @@ class Tables:
         return known
 
     async def catch_up(self, mirror: Mirror) -> bool:
-        """Take up what others have written; whether there was anything."""
-        entries = await self._log.since(mirror.table.id, mirror.seq)
-        before = mirror.seq
-        for entry in entries:
-            mirror.apply(entry)
-        return mirror.seq != before
+        """Take up what others have written; whether there was anything.
+
+        A log that has lost its end begins a new epoch, and the mirror begins anew. Raises `NewerFormat` where only a newer
+        release can read on; this process then serves the table no longer.
+        """
+        known = mirror.at
+        try:
+            while not await self._take_up(mirror):
+                pass
+        except NewerFormat:
+            self._hand_over(mirror)
+            raise
+        return mirror.at != known
+
+    async def _take_up(self, mirror: Mirror) -> bool:
+        """Look into the log once; whether the mirror is now what it tells."""
+        asked = mirror.at
+        tail = await self._log.tail(mirror.table.id, mirror.seq)
+        if tail is None:
+            raise Refused(Why.NO_SUCH_TABLE)
+        if mirror.at != asked:  # another task was faster; what was found may be older than what it found
+            return mirror.at >= tail.at
+        if mirror.is_ahead_of(tail):
+            await self._begin_epoch(mirror, tail)
+            return False
+        if mirror.is_followed_by(tail):
+            for entry in tail.entries:
+                mirror.apply(entry)
+            return True
+        stored = await self._log.load(mirror.table.id)
+        if stored is None:
+            raise Refused(Why.NO_SUCH_TABLE)
+        if (stored.epoch, stored.seq) > mirror.at:
+            mirror.start_anew(stored)
+        return True
+
+    async def _begin_epoch(self, mirror: Mirror, tail: Tail) -> None:
+        """All processes find the same loss; one of them begins the epoch, and the others find that too."""
+        epoch = max(mirror.epoch, tail.at[0]) + 1
+        if await self._log.begin_epoch(mirror.table.id, tail.at, epoch):
+            metrics.lost_ends.inc()
+            _log.error("a log has lost its end", table=mirror.table.id, had=mirror.at, has=tail.at, epoch=epoch)
+
+    def _hand_over(self, mirror: Mirror) -> None:
+        self._mirrors.pop(mirror.table.id, None)
+        for watcher in tuple(mirror.watchers):
+            watcher.on_newer(mirror)
 
     async def act(self, table: str, by: Actor, cid: str, command: Command, turn: int | None = None) -> At:
         """Do what is asked, once for each `cid` of one asker; returns the moment it was stored.
@@ -113,6 +159,7 @@ class Tables:
         entry = Entry(mirror.seq + 1, by.person, command, events)
         begins = any(isinstance(event, GameStarted) for event in events)
         ends = before.game is not None and any(isinstance(event, GameWon) for event in events)
+        epoch = mirror.epoch
         answer = await self._log.append(
             before.id,
             name,
@@ -120,8 +167,11 @@ class Tables:
             _timer(before, evolve_all(before, events)),
             before if begins else None,
             Finished(before.game.id) if ends and before.game is not None else None,
+            mirror.end,
         )
         if isinstance(answer, Appended):
+            if mirror.epoch != epoch:  # a store that has lost its end meanwhile may have lost this too
+                return Stale(answer.seq)
             mirror.apply(replace(entry, at=answer.at, due=answer.due))
         return answer
 

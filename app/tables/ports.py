@@ -40,6 +40,27 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
+class Tail:
+    """Where a log is, the first entry it still has to have, and its entries from a given one on, that one included."""
+
+    at: At
+    base: int
+    entries: Sequence[Entry]
+
+
+@dataclass(frozen=True, slots=True)
+class Last:
+    """The last entry that a process knows of: in which epoch, and when it was stored (0: there is none yet)."""
+
+    epoch: int
+    at: int
+
+
+class NewerFormat(Exception):
+    """Something was written by a newer release, and this one must not misread it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Timer:
     """When the next duty falls due: `after` ms from the moment of storing, or never. Left out, the running one goes on.
 
@@ -96,18 +117,29 @@ class GameLog(Protocol):
         """Store a new table; returns its epoch."""
 
     async def load(self, table: str) -> Stored | None:
-        """A table and its present game, or None if there is none of that name."""
+        """A table and its present game, or None if there is none of that name. Raises `NewerFormat`, as `tail` does."""
 
-    async def since(self, table: str, seq: int) -> Sequence[Entry]:
-        """The entries after a number, in order."""
+    async def tail(self, table: str, seq: int) -> Tail | None:
+        """The end of a log from this entry on, or None if there is no such table."""
 
     async def append(
-        self, table: str, cid: str, entry: Entry, timer: Timer | None, frame: Table | None, finished: Finished | None
+        self,
+        table: str,
+        cid: str,
+        entry: Entry,
+        timer: Timer | None,
+        frame: Table | None,
+        finished: Finished | None,
+        last: Last | None = None,
     ) -> Appended | Known | Stale:
         """Store the entry under its number if that is the next one, with all that goes with it, or change nothing.
 
-        A known `cid` is answered first. `frame` is the table before the entry, where a game begins with it.
+        A known `cid` is answered first. `frame` is the table before the entry, where a game begins with it. `last` is the
+        entry before, where it has to be the one that the caller knows.
         """
+
+    async def begin_epoch(self, table: str, found: At, epoch: int) -> bool:
+        """Begin a new epoch of a log that has lost its end; whether it was still as it was found."""
 
     async def find(self, table: str, cid: str) -> int | None:
         """The number under which a command was stored, while it is remembered."""
@@ -201,6 +233,23 @@ class Guests(Protocol):
     async def by_token(self, token: str) -> Person | None: ...
 
     async def rename(self, token: str, name: str) -> Person | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """What a store is and what it promises, None where it does not tell; of a cluster all that its parts say."""
+
+    name: str | None
+    version: str | None
+    cluster: bool
+    appendonly: str | None
+    appendfsync: str | None
+    maxmemory_policy: str | None
+
+    @property
+    def evicts(self) -> bool:
+        """Whether it throws games out to make room."""
+        return self.maxmemory_policy not in (None, "noeviction")
 
 
 class Clock(Protocol):

@@ -9,7 +9,9 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from app import metrics
 from app.game.refusal import Refused, Why
+from app.tables.ports import NewerFormat
 
 _log = structlog.get_logger()
 
@@ -58,7 +60,12 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(Refused)
     async def refused(request: Request, error: Refused) -> JSONResponse:
+        metrics.refusals.labels(error.why.value).inc()
         return problem(error.why, error.field)
+
+    @app.exception_handler(NewerFormat)
+    async def newer(request: Request, error: NewerFormat) -> JSONResponse:
+        return problem(Why.BUSY)  # another process, of a newer release, can answer
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:

@@ -1,27 +1,56 @@
 """Is the process alive, and can it serve? For operators and load balancers."""
 
+from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter, Response
 
+from app import metrics
+from app.game.refusal import Refused
 from app.web.parts import PartsDep
 
-router = APIRouter(prefix="/health", tags=["health"])
+router = APIRouter(tags=["health"])
 
 ESSENTIAL = ("redis",)
 """Without these nobody can play. With Postgres away games go on and only the history is late."""
 
 
-@router.get("/live")
+@router.get("/health/live")
 async def live() -> dict[str, str]:
     """The process answers."""
     return {"status": "live"}
 
 
-@router.get("/ready")
+@router.get("/health/ready")
 async def ready(parts: PartsDep, response: Response) -> dict[str, Any]:
-    """Which stores answer; 503 if tables cannot be played, or if the process is about to go."""
+    """Which stores answer, and what that of the tables promises; 503 if nobody can play, or if the process is about to go."""
     stores = {name: await check() for name, check in parts.checks.items()}
     is_ready = all(stores[name] for name in ESSENTIAL) and not parts.hub.is_leaving
     response.status_code = 200 if is_ready else 503
-    return {"status": "ready" if is_ready else "not ready", "stores": stores}
+    said: dict[str, Any] = {"status": "ready" if is_ready else "not ready", "stores": stores}
+    try:
+        server = await parts.describe()
+    except Refused:
+        return said
+    said["redis"] = asdict(server) | {"wait": parts.wait}
+    if server.evicts:
+        said["warnings"] = ["maxmemory-policy is not noeviction: games may be thrown out to make room"]
+    return said
+
+
+@router.get("/metrics")
+async def numbers(parts: PartsDep) -> Response:
+    """Counters and gauges for Prometheus."""
+    given = []
+    try:
+        server = asdict(await parts.describe()) | {"wait": parts.wait}
+        waiting = await parts.waiting()
+    except Refused:
+        pass  # what the processes counted themselves is still told
+    else:
+        words = {name: "" if value is None else str(value).lower() for name, value in server.items()}
+        given = [
+            metrics.info("coinche_redis_info", "What the store of the tables is, and what it promises", words),
+            metrics.gauge("coinche_archive_waiting", "Finished games that Postgres does not have yet", "shard", waiting),
+        ]
+    return Response(metrics.page(given), media_type="text/plain; version=0.0.4; charset=utf-8")

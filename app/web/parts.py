@@ -8,7 +8,7 @@ from fastapi import Depends, Request
 
 from app.tables.history import History
 from app.tables.play import Tables
-from app.tables.ports import Clock, Company, Dice, Guests, Lobby
+from app.tables.ports import Clock, Company, Dice, Guests, Lobby, Server
 from app.web.hub import Hub
 
 
@@ -27,6 +27,11 @@ class Parts:
     origins: tuple[str, ...]
     checks: dict[str, Callable[[], Awaitable[bool]]]
     """By name, whether a store answers."""
+    describe: Callable[[], Awaitable[Server]]
+    waiting: Callable[[], Awaitable[dict[str, int]]]
+    """How many finished games wait for the archive, by shard."""
+    wait: int
+    """How many replicas must have an entry before it is acknowledged."""
 
 
 def _parts(request: Request) -> Parts:

@@ -10,8 +10,9 @@ import structlog
 from fastapi import APIRouter, WebSocket
 from starlette.websockets import WebSocketDisconnect
 
+from app import metrics
 from app.game.refusal import Refused, Why
-from app.tables.ports import Said
+from app.tables.ports import NewerFormat, Said
 from app.tables.table import Actor
 from app.web.hub import Client, Room
 from app.web.identity import clean_text, origin_is_allowed, person_of
@@ -133,6 +134,7 @@ class Conversation:
             self._parts.hub.exit(self._client)
             await self._part()
         if code is not None:
+            metrics.closes.labels(str(code)).inc()
             # The other side was faster, or does not read.
             with suppress(RuntimeError, WebSocketDisconnect, TimeoutError):
                 async with asyncio.timeout(CLOSE_SECONDS):
@@ -197,8 +199,11 @@ class Conversation:
                     self._client.outbox.put(pong(self._parts.clock(), None if self._room is None else self._room.mirror.at))
         except Refused as no:
             self._refuse(cid, no.why)
+        except NewerFormat:
+            self._parts.hub.send_elsewhere(self._client)
 
     def _refuse(self, cid: str | None, why: Why) -> None:
+        metrics.refusals.labels(why.value).inc()
         self._client.outbox.put(refused(cid, why, None if self._room is None else self._room.mirror.at))
 
     async def _join(self, message: Join) -> None:

@@ -1,12 +1,12 @@
 """The stored form of a table's log: one JSON object an entry, with the version of the format it was written in."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from app.tables.ports import Entry, Said
+from app.tables.ports import Entry, NewerFormat, Said
 from app.tables.table import Command, Happened, Table
 from app.wire.codec import Codec
 
@@ -19,8 +19,10 @@ _TABLE = TypeAdapter(Table)
 _SAID = TypeAdapter(Said)
 
 
-class NewerFormat(Exception):
-    """An entry written by a newer release, which this one must not misread."""
+Fields = dict[str, Any]
+
+UPCASTS: Mapping[int, Callable[[Fields], Fields]] = {}
+"""By version, what makes an entry of it one of the next version."""
 
 
 def write_entry(entry: Entry) -> str:
@@ -40,22 +42,27 @@ def write_entry(entry: Entry) -> str:
 
 def read_entry(stored: str | bytes, at: int, due: int | None) -> Entry:
     """The entry back, with its times. Raises `NewerFormat`."""
-    fields: Mapping[str, Any] = json.loads(stored)
+    fields: Fields = json.loads(stored)
     if fields["v"] > FORMAT:
         raise NewerFormat(f"log format {fields['v']}, this release reads up to {FORMAT}")
+    for version in range(fields["v"], FORMAT):
+        fields = UPCASTS[version](fields)
     events = tuple(EVENTS.read(event) for event in fields["events"])
     return Entry(fields["seq"], fields["by"], COMMANDS.read(fields["command"]), events, at, due)
 
 
 def write_frame(table: Table) -> str:
     """A table without its game, from which the log of the game that begins is replayed."""
-    stored: str = _TABLE.dump_json(table, exclude={"game"}).decode()
-    return stored
+    return json.dumps({"v": FORMAT} | _TABLE.dump_python(table, mode="json", exclude={"game"}), ensure_ascii=False)
 
 
 def read_frame(stored: str | bytes) -> Table:
-    """The table back, no game at it."""
-    return _TABLE.validate_json(stored)
+    """The table back, no game at it. Raises `NewerFormat`."""
+    fields: Fields = json.loads(stored)
+    version = fields.pop("v", 1)
+    if version > FORMAT:
+        raise NewerFormat(f"table format {version}, this release reads up to {FORMAT}")
+    return _TABLE.validate_python(fields)
 
 
 def write_said(said: Said) -> str:
