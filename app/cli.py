@@ -79,6 +79,36 @@ def referee() -> None:
         _fail(str(error))
 
 
+@cli.command()
+def load(
+    url: Annotated[str, typer.Argument(help="Where coinche answers, as in http://127.0.0.1:8000.")],
+    tables: Annotated[int, typer.Option(min=1)] = 4,
+    seconds: Annotated[float, typer.Option(help="How long new games are begun; the last ones are played to their end.")] = 30,
+    seed: Annotated[int, typer.Option(help="The same seed brings the same people with the same habits.")] = 1,
+    people: Annotated[int, typer.Option(min=1, max=4, help="People at a table; the house takes the other seats.")] = 2,
+    preset: Annotated[list[str] | None, typer.Option(help="May be given several times; the tables take them in turn.")] = None,
+    target: Annotated[int, typer.Option(min=1, help="Points that end a game.")] = 200,
+    clock: Annotated[list[int] | None, typer.Option(help="Seconds a turn; 0 for none. In turn, like the presets.")] = None,
+    think: Annotated[float, typer.Option(min=0, help="Mean pause before an action, in seconds.")] = 0.2,
+    patience: Annotated[float, typer.Option(help="After so many silent seconds a game counts as stuck.")] = 60,
+    archive: Annotated[float, typer.Option(help="How many seconds a finished game may take to be archived.")] = 180,
+    promises: Annotated[str | None, typer.Option(help="Write every command and its ack to this file, one a line.")] = None,
+) -> None:
+    """Play whole games at a running coinche as people do, and prove that nothing acknowledged was lost. Exit 1 if it was."""
+    from app.load.players import Habits
+    from app.load.run import Plan, play
+
+    clocks = tuple(seconds or None for seconds in clock or (0, 30))
+    plan = Plan(
+        *(url, tables, seconds, seed, people, tuple(preset or ("announced-701",)), target, clocks, patience, archive),
+        Habits(think=think),
+    )
+    result = play(plan, promises)
+    typer.echo(result.text)
+    if result.differences:
+        raise typer.Exit(1)
+
+
 def main() -> None:
     """Run the command line."""
     cli()

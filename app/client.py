@@ -25,6 +25,8 @@ At = tuple[int, int]
 NO_SUCH_TABLE = 4404
 LEAST_WAIT = 0.25
 MOST_WAIT = 8.0
+SILENT_SECONDS = 4.0
+"""After so long without a frame the line is asked whether it lives, and after as long again it is given up."""
 
 
 class Guest:
@@ -48,8 +50,11 @@ class Guest:
         return me
 
     async def ask(self, method: str, path: str, body: Json | None = None) -> Json:
-        """One request to `/api/v1`. Raises `Refused` with the reason the server gives."""
-        answer = await self._http.request(method, f"/api/v1{path}", json=body)
+        """One request to `/api/v1`. Raises `Refused` with the reason the server gives, or `ConnectionError`."""
+        try:
+            answer = await self._http.request(method, f"/api/v1{path}", json=body)
+        except httpx2.TransportError as error:
+            raise ConnectionError(str(error)) from error
         fields: Json = answer.json()
         if answer.is_error:
             raise Refused(Why(fields["why"]), fields.get("field"))
@@ -70,6 +75,7 @@ class TableLine:
         self._address = f"{'wss' if parts.scheme == 'https' else 'ws'}://{parts.netloc}/ws?v=1"
         self._join = {"type": "join", "table": table, "as": "spectator" if watch else "player"}
         self._socket: ClientConnection | None = None
+        self._wait = LEAST_WAIT
         self._waiting: dict[str, tuple[Json, asyncio.Future[At]]] = {}
         self._news = asyncio.Condition()
         self._task: asyncio.Task[None] | None = None
@@ -85,7 +91,10 @@ class TableLine:
     async def __aexit__(self, *_: object) -> None:
         if self._task is not None:
             self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+            (outcome,) = await asyncio.gather(self._task, return_exceptions=True)
+            self._fail(ConnectionAbortedError("the line was closed"))
+            if isinstance(outcome, Exception):
+                raise outcome
 
     @property
     def at(self) -> At:
@@ -98,7 +107,10 @@ class TableLine:
         return None if self.moment is None else self.moment["view"]
 
     async def act(self, action: Json, turn: int | None = None, cid: str | None = None) -> At:
-        """Do something; returns the moment it was stored. Raises `Refused`. Sent again after every reconnect until answered."""
+        """Do something; returns the moment it was stored. Sent again after every reconnect until answered.
+
+        Raises `Refused`, or `ConnectionAbortedError` when the line is closed first; then it is not known whether it happened.
+        """
         name = cid or secrets.token_hex(8)
         message = {"type": "act", "cid": name, "action": action} | ({} if turn is None else {"turn": turn})
         answer: asyncio.Future[At] = asyncio.get_running_loop().create_future()
@@ -128,53 +140,77 @@ class TableLine:
             self._socket.transport.abort()
 
     async def _run(self) -> None:
-        wait = LEAST_WAIT
-        while True:
-            try:
-                async with connect(
-                    self._address,
-                    additional_headers=self._cookie,
-                    compression=None,
-                    open_timeout=20,
-                    ping_interval=None,
-                ) as socket:
-                    self.connections += 1
-                    await socket.send(json.dumps(self._join))
-                    wait = await self._listen(socket, wait)
-            except (OSError, ConnectionClosed, InvalidHandshake, TimeoutError) as error:
-                if isinstance(error, ConnectionClosed) and error.rcvd is not None and error.rcvd.code == NO_SUCH_TABLE:
-                    self._fail(Refused(Why.NO_SUCH_TABLE))
-                    return
-            self._socket = None
-            await asyncio.sleep(random.uniform(0, wait))
-            wait = min(MOST_WAIT, wait * 2)
+        """One call after the other. A server that is about to go is left only when another has said welcome."""
+        async with asyncio.TaskGroup() as group:
+            while True:
+                next_call = asyncio.Event()
+                call = group.create_task(self._call(next_call))
+                await next_call.wait()
+                if call.done():
+                    if not call.result():
+                        return
+                    await asyncio.sleep(random.uniform(0, self._wait))
+                    self._wait = min(MOST_WAIT, self._wait * 2)
 
-    async def _listen(self, socket: ClientConnection, wait: float) -> float:
-        async for frame in socket:
+    async def _call(self, next_call: asyncio.Event) -> bool:
+        """One connection, until it is lost or another has taken its place; whether the table may still be there."""
+        try:
+            async with connect(
+                self._address,
+                additional_headers=self._cookie,
+                compression=None,
+                open_timeout=10,
+                ping_interval=None,
+                close_timeout=2,
+            ) as socket:
+                self.connections += 1
+                try:
+                    await socket.send(json.dumps(self._join))
+                    await self._listen(socket, next_call)
+                finally:
+                    if self._socket is socket:
+                        self._socket = None
+        except (OSError, ConnectionClosed, InvalidHandshake) as error:  # a TimeoutError is an OSError
+            if isinstance(error, ConnectionClosed) and error.rcvd is not None and error.rcvd.code == NO_SUCH_TABLE:
+                self._fail(Refused(Why.NO_SUCH_TABLE))
+                return False
+        finally:
+            asyncio.get_running_loop().call_soon(next_call.set)  # when this call is done
+        return True
+
+    async def _listen(self, socket: ClientConnection, next_call: asyncio.Event) -> None:
+        is_welcome = False
+        while not is_welcome or self._socket is socket:
+            frame = await _hear(socket)
             message: Json = json.loads(frame)
-            self.on_message(message)
             match message["type"]:
                 case "welcome":
-                    wait = LEAST_WAIT
-                    self._socket = socket
-                    self.table = message["table"]
-                    await self._take(message)
-                    for pending, _ in tuple(self._waiting.values()):
-                        await socket.send(json.dumps(pending))
-                case "step":
-                    await self._take(message)
-                case "table":
-                    self.table = message["table"]
-                case "ack":
-                    self._answer(message["cid"], tuple(message["at"]))
-                case "refused":
-                    self._refuse(message["cid"], Why(message["why"]))
+                    if self._socket not in (None, socket):
+                        self._socket.transport.abort()
+                    is_welcome, self._socket, self._wait = True, socket, LEAST_WAIT
                 case "probe":
                     await socket.send(frame)
                 case "bye":
-                    await asyncio.sleep(message["after"] / 1000)
-                    return 0.0
-        return wait
+                    asyncio.get_running_loop().call_later(message["after"] / 1000, next_call.set)
+            if self._socket is socket:
+                await self._take_in(socket, message)
+
+    async def _take_in(self, socket: ClientConnection, message: Json) -> None:
+        self.on_message(message)
+        match message["type"]:
+            case "welcome":
+                self.table = message["table"]
+                await self._take(message)
+                for pending, _ in tuple(self._waiting.values()):
+                    await socket.send(json.dumps(pending))
+            case "step":
+                await self._take(message)
+            case "table":
+                self.table = message["table"]
+            case "ack":
+                self._answer(message["cid"], tuple(message["at"]))
+            case "refused":
+                self._refuse(message["cid"], Why(message["why"]))
 
     async def _take(self, moment: Json) -> None:
         if tuple(moment["at"]) >= self.at:
@@ -193,7 +229,7 @@ class TableLine:
         known = self._waiting.get(cid or "")
         if known is None or known[1].done():
             return
-        if why is Why.BUSY:  # nothing was stored; the same command may be sent again
+        if why is Why.BUSY:  # perhaps stored, perhaps not: the same command, sent again, is answered
             asyncio.get_running_loop().call_later(0.3, lambda: asyncio.ensure_future(self.send(known[0])))
         else:
             known[1].set_exception(Refused(why))
@@ -202,6 +238,16 @@ class TableLine:
         for _, answer in self._waiting.values():
             if not answer.done():
                 answer.set_exception(error)
+
+
+async def _hear(socket: ClientConnection) -> str | bytes:
+    """The next frame. Raises `TimeoutError` when the other side does not answer a ping either."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(SILENT_SECONDS):
+            return await socket.recv()
+    await socket.send('{"type":"ping"}')
+    async with asyncio.timeout(SILENT_SECONDS):
+        return await socket.recv()
 
 
 @asynccontextmanager
