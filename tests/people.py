@@ -117,6 +117,15 @@ async def person(url: str, name: str | None = None) -> AsyncIterator[Person]:
 
 
 @asynccontextmanager
+async def elsewhere(who: Person, url: str) -> AsyncIterator[Person]:
+    """The same person at another address of the site: the cookie is all one is known by."""
+    async with person(url) as one:
+        one.http.cookies.update(who.http.cookies)
+        one.id = who.id
+        yield one
+
+
+@asynccontextmanager
 async def people(url: str, *names: str) -> AsyncIterator[list[Person]]:
     """Guests of these names."""
     async with person(url, names[0]) if names else nullcontext() as first:
@@ -200,6 +209,10 @@ class Line:
         async with asyncio.timeout(PATIENCE):
             while not (self.state and wanted(self)):
                 await self.hear()
+
+    async def until_at(self, at: list[int]) -> None:
+        """Listen until this moment, or a later one, is known."""
+        await self.until_state(lambda line: line.at >= at)
 
     async def join(self, table: str, role: str = "player") -> Json:
         await self.send({"type": "join", "table": table, "as": role})

@@ -42,14 +42,14 @@ class Game:
         """Until all know what anybody knows."""
         newest = max(line.at for line in self.lines)
         for line in self.lines:
-            await line.until_state(lambda line: line.at >= newest)
+            await line.until_at(newest)
 
     async def do(self, action: Json) -> Json:
         """Let the seat in turn do something, and all hear of it."""
         answer = await self.lines[self.in_turn].ask(action)
         assert answer["type"] == "ack", answer
         for line in self.lines:
-            await line.until_state(lambda line: line.at >= answer["at"])
+            await line.until_at(answer["at"])
         return answer
 
     async def bid(self, value: int | str, trump: str = "H") -> Json:
@@ -294,7 +294,7 @@ async def test_two_tabs_and_a_phone_are_all_told_the_same_and_none_is_closed(fou
             await one.bid(80 + 10 * count)
         newest = one.lines[0].at
         for tab in tabs:
-            await tab.until_state(lambda line: line.at >= newest)
+            await tab.until_at(newest)
         assert all(tab.of("step") == tabs[0].of("step") for tab in tabs)
         assert tabs[0].of("step")[-4:] == one.lines[0].of("step")[-4:]
         assert (await tabs[1].ask({"kind": "pass"}))["type"] == ("ack" if one.in_turn == 0 else "refused")
