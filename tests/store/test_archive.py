@@ -38,6 +38,7 @@ HOUSE_GAME: tuple[Occupant, ...] = (*FOUR[:2], House("alma", "Alma"), House("bas
 @pytest.fixture
 async def valkey(redis_url: str) -> AsyncIterator[Redis]:
     async with connect_redis(redis_url) as client:
+        assert isinstance(client, Redis)
         yield client
 
 

@@ -27,6 +27,7 @@ TABLE = "3f-k2m7q9x4wz"
 @pytest.fixture
 async def valkey(redis_url: str) -> AsyncIterator[Redis]:
     async with connect(redis_url) as client:
+        assert isinstance(client, Redis)
         yield client
 
 

@@ -1,0 +1,192 @@
+"""Tables on a cluster: three servers that hold a third of the keys each, and a replica of each that takes its place."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, suppress
+
+import pytest
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.game.refusal import Refused
+from app.game.seats import Seat
+from app.store.archive import Archive
+from app.store.models import Game
+from app.store.postgres import connect as connect_postgres
+from app.store.redis import SHARDS, RedisCompany, RedisGuests, RedisLobby, waiting
+from app.store.server import Cluster, connect, describe
+from app.tables.mirror import Mirror
+from app.tables.ports import Said
+from tests.cluster import PATIENCE, Six, cluster, until
+from tests.process import Nina, Process, process
+from tests.seats import NINA, four_seated
+
+
+@pytest.fixture(scope="module")
+async def six(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Six]:
+    async with cluster(tmp_path_factory.mktemp("cluster")) as one:
+        yield one
+
+
+@pytest.fixture
+async def store(six: Six) -> AsyncIterator[Cluster]:
+    async with connect(six.url) as client:
+        assert isinstance(client, Cluster)
+        yield client
+
+
+@pytest.fixture
+async def processes(six: Six) -> AsyncIterator[Sequence[Process]]:
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(process(six.url)) for _ in range(2)]
+
+
+async def one_on_each(six: Six, store: Cluster, name: str) -> list[str]:
+    """Ids of tables, one on each of the first servers."""
+    found: dict[int, str] = {}
+    for shard in SHARDS:
+        node = await six.first_of(store.keyslot(f"{{s{shard}}}"))
+        found.setdefault(node.port, f"{shard}-{name}")
+    assert len(found) == 3
+    return list(found.values())
+
+
+@pytest.mark.parametrize(
+    ("url", "nodes"),
+    [
+        ("redis+cluster://a:7000,b:7001", [("a", 7000), ("b", 7001)]),
+        ("redis+cluster://a", [("a", 6379)]),
+        ("rediss+cluster://me:secret@[::1]:7000,b/", [("::1", 7000), ("b", 6379)]),
+    ],
+)
+def test_a_cluster_is_named_by_any_of_its_nodes(url: str, nodes: list[tuple[str, int]]) -> None:
+    client = connect(url)
+    assert isinstance(client, Cluster)
+    assert [(node.host, node.port) for node in client.startup_nodes] == nodes
+    kwargs = client.get_connection_kwargs()
+    assert kwargs.get("password") == ("secret" if "secret" in url else None)
+    assert kwargs.get("ssl", False) is url.startswith("rediss") or "ssl" not in kwargs
+
+
+def test_a_cluster_without_a_node_is_refused() -> None:
+    with pytest.raises(ValueError):
+        connect("redis+cluster:///")
+
+
+async def test_it_says_what_it_is(store: Cluster) -> None:
+    about = await describe(store)
+    assert (about.cluster, about.appendonly, about.appendfsync, about.evicts) == (True, "yes", "always", False)
+
+
+async def test_everything_beside_the_tables_works_too(store: Cluster) -> None:
+    lobby, guests, company = RedisLobby(store), RedisGuests(store), RedisCompany(store)
+    await lobby.show(four_seated())
+    assert [one.table for one in await lobby.tables()] == [four_seated()]
+    person, token = await guests.welcome("Nina")
+    assert await guests.by_token(token) == person
+    assert await guests.rename(token, "Ninon") is not None
+    said = Said(1, Seat.FIRST, "Nina", "hello", None)
+    for shard in SHARDS:
+        await company.here(f"{shard}-x", "tab", NINA.id)
+        await company.say(f"{shard}-x", said)
+        assert await company.present(f"{shard}-x") == (NINA.id,)
+        assert await company.talk(f"{shard}-x") == (said,)
+    assert await waiting(store) == dict.fromkeys(SHARDS, 0)
+
+
+async def test_a_server_that_has_forgotten_the_functions_is_taught_them_again(six: Six, processes: Sequence[Process]) -> None:
+    for node in six.nodes[:3]:
+        await node.ask("FUNCTION FLUSH")
+    for table in await one_on_each(six, processes[0].redis, "taught"):  # type: ignore[arg-type]
+        await Nina(processes, table).begin()
+    await processes[0].log.claim(1)
+
+
+async def test_what_rings_on_one_server_is_heard_at_all(six: Six, store: Cluster, processes: Sequence[Process]) -> None:
+    company = RedisCompany(store)
+    for table in await one_on_each(six, store, "bell"):
+        for one in processes:
+            assert await _is_heard(one, company, table)
+
+
+async def _is_heard(one: Process, company: RedisCompany, table: str) -> bool:
+    """Whether the process hears its table, perhaps only after a while."""
+
+    async def ring() -> bool:
+        with suppress(Refused):  # it is changing lines
+            await one.bell.follow(table)
+        await company.say(table, Said(1, Seat.FIRST, "Nina", "hello", None))
+        await asyncio.sleep(0.05)
+        return table in one.heard
+
+    one.heard.discard(table)
+    return bool(await until(ring))
+
+
+async def _are_in_the_middle(ninas: Sequence[Nina]) -> bool:
+    return all(len(nina.acks) >= 8 for nina in ninas)
+
+
+async def test_a_first_server_is_killed_and_the_games_go_on(
+    six: Six, store: Cluster, processes: Sequence[Process], database_url: str
+) -> None:
+    names = await one_on_each(six, store, "killed")
+    ninas = [Nina(processes, name) for name in names]
+    engine = connect_postgres(database_url)
+    archives = [Archive(one.redis, engine, stale_ms=100) for one in processes]
+    victim = await six.first_of(store.keyslot(f"{{s{names[0][:2]}}}"))
+    async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
+        working = [group.create_task(one.run()) for one in archives]
+        playing = [group.create_task(nina.play()) for nina in ninas]
+        await until(lambda: _are_in_the_middle(ninas))
+        assert not any(one.done() for one in playing)
+        victim.send(signal.SIGKILL)
+        await asyncio.wait(playing)
+
+        async def are_archived() -> bool:
+            async with AsyncSession(engine) as session:
+                return await session.scalar(select(func.count()).select_from(Game)) == len(names)
+
+        await until(are_archived)
+        for one in working:
+            one.cancel()
+    await engine.dispose()
+    for nina in ninas:
+        stored = await processes[0].log.load(nina.table)
+        assert stored is not None
+        assert [entry.seq for entry in stored.entries] == list(range(stored.entries[0].seq, stored.seq + 1))
+        assert not Mirror.of(stored).table.is_playing
+        assert nina.kept(stored.epoch, await processes[0].log.since(nina.table, 0))
+    for every in processes:
+        assert await _is_heard(every, RedisCompany(store), names[0])
+    # What was killed comes back, as a replica of what has taken its place.
+    await victim.start()
+    await until(victim.is_in_step)
+    assert await victim.role() == "slave"
+
+
+async def test_what_a_replica_has_confirmed_is_not_lost_with_the_first_server(six: Six, store: Cluster) -> None:
+    async with AsyncExitStack() as stack:
+        processes = [await stack.enter_async_context(process(six.url, replicas=1)) for _ in range(2)]
+        table = (await one_on_each(six, store, "waited"))[1]
+        victim = await six.first_of(store.keyslot(f"{{s{table[:2]}}}"))
+        nina = Nina(processes, table)
+        async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
+            playing = group.create_task(nina.play())
+            await until(lambda: _are_in_the_middle([nina]))
+            assert not playing.done()
+            victim.send(signal.SIGKILL)
+            await until(lambda: _another_is_first(six, store, table, victim.port))
+            # Nobody is left who could confirm anything, until it comes back as a replica.
+            await victim.start()
+        stored = await processes[0].log.load(table)
+        assert stored is not None
+        assert stored.epoch == 1
+        assert not Mirror.of(stored).table.is_playing
+        assert nina.kept(1, stored.entries)
+        assert len(nina.acks) > 8
+
+
+async def _another_is_first(six: Six, store: Cluster, table: str, port: int) -> bool:
+    return (await six.first_of(store.keyslot(f"{{s{table[:2]}}}"))).port != port
