@@ -36,6 +36,16 @@ local function used(keys, ms)
   end
 end
 
+-- The number under which a command was stored. A caller that waits for replicas waits for what it has written itself, so something
+-- is written here too: what was stored and not confirmed is then not answered before it is.
+local function number_of(meta, commands, cid)
+  local known = redis.call('ZSCORE', commands, cid)
+  if known then
+    redis.call('HSET', meta, 'again', known)
+    return whole(known)
+  end
+end
+
 -- keys: table. args: frame, ms it is kept unused. Returns its epoch.
 local function open(keys, args)
   if redis.call('EXISTS', keys[1]) == 0 then
@@ -51,9 +61,9 @@ end
 local function append(keys, args)
   local meta, log, commands, talk, dues, outbox = unpack(keys)
   local before, epoch, at, cid, entry, timer, seat, frame, finished, id, channel, kept = unpack(args)
-  local known = redis.call('ZSCORE', commands, cid)
+  local known = number_of(meta, commands, cid)
   if known then
-    return {'known', whole(known)}
+    return {'known', known}
   end
   local last = redis.call('HMGET', meta, 'seq', 'epoch', 'at')
   local seq = last[1]
@@ -97,6 +107,11 @@ local function append(keys, args)
   used({meta, log, commands, talk}, kept)
   redis.call('PUBLISH', channel, seq)
   return {'appended', seq, whole(now), due}
+end
+
+-- keys: table, commands. args: command id.
+local function find(keys, args)
+  return number_of(keys[1], keys[2], args[1])
 end
 
 -- keys: table, log. A table as it was when its present game began, and the entries since.
@@ -246,6 +261,7 @@ end
 
 redis.register_function('coinche_VERSION_open', open)
 redis.register_function('coinche_VERSION_append', append)
+redis.register_function('coinche_VERSION_find', find)
 redis.register_function{function_name = 'coinche_VERSION_load', callback = load, flags = {'no-writes'}}
 redis.register_function{function_name = 'coinche_VERSION_tail', callback = tail, flags = {'no-writes'}}
 redis.register_function('coinche_VERSION_begin_epoch', begin_epoch)

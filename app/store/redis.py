@@ -25,8 +25,6 @@ from app.store.server import (
     call,
     call_confirmed,
     call_each,
-    can_confirm_on_disk,
-    confirmed,
     load,
     reply,
     together,
@@ -145,13 +143,11 @@ class RedisLog:
     def __init__(self, redis: Store, replicas: int = 0, days: int = TABLE_DAYS) -> None:
         self._redis = redis
         self._replicas = replicas
-        self._on_disk = False
         self._kept = kept_ms(days)
 
     async def prepare(self) -> None:
         """Make the store's own functions known to it."""
         await load(self._redis)
-        self._on_disk = self._replicas > 0 and await can_confirm_on_disk(self._redis)
 
     async def open(self, table: Table) -> int:
         return int(await call(self._redis, "open", [Keys(table.id).meta], write_frame(table), self._kept))
@@ -194,7 +190,10 @@ class RedisLog:
     ) -> Appended | Known | Stale:
         keys = Keys(table)
         with metrics.append_seconds.time():
-            answer = await self._append(
+            answer = await call_confirmed(
+                self._redis,
+                self._replicas,
+                "append",
                 [*keys.lasting, keys.dues, keys.outbox],
                 str(entry.seq - 1),
                 *(("", "") if last is None else (str(last.epoch), str(last.at))),
@@ -216,17 +215,9 @@ class RedisLog:
             case _:
                 raise Refused(Why.NO_SUCH_TABLE)
 
-    async def _append(self, keys: Sequence[str], *args: str) -> Any:
-        if not self._replicas:
-            return await call(self._redis, "append", keys, *args)
-        return await call_confirmed(self._redis, self._replicas, self._on_disk, "append", keys, *args)
-
     async def find(self, table: str, cid: str) -> int | None:
-        key = Keys(table).commands
-        if not self._replicas:
-            number = await reply(self._redis.zscore(key, cid))
-        else:  # or it would be acknowledged here while `append` still waits
-            number = await confirmed(self._redis, key, self._replicas, self._on_disk, lambda to: to.zscore(key, cid))
+        keys = Keys(table)
+        number = await call_confirmed(self._redis, self._replicas, "find", [keys.meta, keys.commands], cid)
         return None if number is None else int(number)
 
     async def begin_epoch(self, table: str, found: At, epoch: int) -> bool:

@@ -9,7 +9,6 @@ What is read here of a URL:
 import asyncio
 import hashlib
 import random
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -189,30 +188,26 @@ async def call_each(redis: Store, name: str, each: Sequence[Sequence[str]], *arg
     return good
 
 
-async def confirmed(redis: Store, key: str, replicas: int, on_disk: bool, ask: Callable[[Any], Any]) -> Any:
-    """The answer to a question about a key, once so many replicas have all that was written up to then.
+async def call_confirmed(redis: Store, replicas: int, name: str, keys: Sequence[str], *args: str) -> Any:
+    """Call a function, and wait until so many replicas have what it wrote and all that was written before.
 
     Raises `Refused` with `BUSY` if they do not confirm that in time; what was written may well last.
     """
-    how = ("WAITAOF", 1, replicas) if on_disk else ("WAIT", replicas)
+    if not replicas:
+        return await call(redis, name, keys, *args)
 
     async def both() -> Sequence[Any]:
-        where = {"target_nodes": redis.get_node_from_key(key)} if isinstance(redis, Cluster) else {}
-        async with redis.pipeline(transaction=False) as pipe:
-            ask(pipe)
-            pipe.execute_command(*how, CONFIRM_MS, **where)
+        where = {"target_nodes": redis.get_node_from_key(keys[0])} if isinstance(redis, Cluster) else {}
+        async with redis.pipeline(transaction=False) as pipe:  # for what one connection has written, that one waits
+            _function(pipe, name, keys, args)
+            pipe.execute_command("WAIT", replicas, CONFIRM_MS, **where)
             answers: Sequence[Any] = await pipe.execute()
             return answers
 
     answer, have = await _taught(redis, both)
-    if (have[1] if on_disk else have) < replicas:
+    if have < replicas:
         raise Refused(Why.BUSY)
     return answer
-
-
-async def call_confirmed(redis: Store, replicas: int, on_disk: bool, name: str, keys: Sequence[str], *args: str) -> Any:
-    """Call a function, and wait until so many replicas have what it wrote."""
-    return await confirmed(redis, keys[0], replicas, on_disk, lambda to: _function(to, name, keys, args))
 
 
 async def describe(redis: Store) -> Server:
@@ -236,11 +231,3 @@ async def _ask_about(redis: Store, where: dict[str, Any]) -> dict[str, str]:
     except ResponseError:
         return told
     return told | {key.replace("-", "_"): str(value) for key, value in settings.items()}
-
-
-async def can_confirm_on_disk(redis: Store) -> bool:
-    """Whether an append can be waited for until it is on the replicas' disks too: where it is on the server's own by then."""
-    about = await describe(redis)
-    versions = re.findall(r"(\d+)\.(\d+)", about.version or "")
-    has_command = bool(versions) and min((int(major), int(minor)) for major, minor in versions) >= (7, 2)
-    return has_command and (about.appendonly, about.appendfsync) == ("yes", "always")
