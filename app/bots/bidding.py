@@ -15,7 +15,7 @@ from app.game.seats import Seat, Side
 from app.game.trump import Trump
 from app.game.view import CallMoves, View
 
-OPEN = 7.0
+OPEN = 9.0
 """The margin over what is needed with which one opens at 80."""
 STEEP = 0.35
 """How much more margin each further point of an opening takes: a level is a message, and need not be the most one can make."""
@@ -31,8 +31,8 @@ STANDS, STANDS_MELDS, STANDS_FLAT = (105.0, 0.5), (109.0, 0.25), (90.0, 0.12)
 """What opponents usually make of a contract: at 80, and for each point above; where melds count; in sans and tout atout."""
 RAISED = 6.0
 """How much more they make where both have bid."""
-COINCHE = 15.0
-"""By how many trick points a contract must seem to fail."""
+COINCHE, COINCHE_FLAT, COINCHE_MELDS = 17.0, 6.0, 6.0
+"""By how many trick points a contract must seem to fail; more in sans and tout atout, and where melds may save it."""
 SURCOINCHE = 25.0
 """By how many trick points a coinched contract must seem safe."""
 COINCHER = 15.0
@@ -192,7 +192,8 @@ def _beaten(view: View, hand: Hand, bid: Bid) -> bool:
         likely += RAISED
     # A high bid counts on melds and belote that the defence cannot see.
     unseen = max(0.0, bid.points - (110.0 if rules.melds else 130.0))
-    return needed(rules, bid.value, unseen) - likely >= COINCHE
+    margin = COINCHE + (COINCHE_FLAT if bid.trump.suit is None else 0.0) + (COINCHE_MELDS if rules.melds else 0.0)
+    return needed(rules, bid.value, unseen) - likely >= margin
 
 
 def _side(view: View) -> Side:
