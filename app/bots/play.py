@@ -129,7 +129,6 @@ class _Follow:
         self.leader = trick.leader
         self.to_come = 3 - len(trick.cards)
         self.lies = trick.points + self.to_come * FOLLOW + (DER if trick.number == 8 else 0) + self.hangs
-        self.number = trick.number
 
     def weigh(self, card: Card) -> float:
         know = self.know
