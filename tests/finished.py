@@ -59,7 +59,7 @@ def played(
     opened = state = Table(table, "g_nina", rules, None, listed, 1_796_000_000_000, places)
     entries: list[Entry] = []
     while not state.games or state.is_playing:
-        by, command = _next(state, dice)
+        by, command = next_command(state, dice)
         events = decide(state, by, command)
         entries.append(Entry(len(entries) + 1, by.person, command, events))
         state = evolve_all(state, events)
@@ -85,7 +85,8 @@ async def store(log: RedisLog, script: Script) -> Sequence[Entry]:
     return await log.between(script.opened.id, 1, len(script.entries))
 
 
-def _next(table: Table, dice: random.Random) -> tuple[Actor, Command]:
+def next_command(table: Table, dice: random.Random) -> tuple[Actor, Command]:
+    """What is done next at a table where a game is played, and by whom."""
     if table.game is None:
         return HOUSE, HouseStarts(dice.choice(SEATS))
     match table.game.phase:

@@ -122,20 +122,19 @@ class Tables:
         mirror = self._mirrors.get(table) or await self.mirror(table)
         name = f"{'house' if by.person is None else by.person}:{cid}"
         for _ in range(TRIES):
-            before = mirror.table
+            refused: Refused | None = None
             try:
-                events = self._judge(before, by, command, turn)
-            except Refused:
+                events = self._judge(mirror.table, by, command, turn)
+            except Refused as no:
+                events, refused = (), no
+            if not events:
                 # Judged on an old state, or answered before: only the log knows.
                 if await self.catch_up(mirror):
                     continue
                 known = await self._log.find(table, name)
-                if known is None:
-                    raise
-                return (mirror.epoch, known)
-            if not events:
-                known = await self._log.find(table, name)
-                return mirror.at if known is None else (mirror.epoch, known)
+                if known is None and refused is not None:
+                    raise refused
+                return (mirror.epoch, mirror.seq if known is None else known)
             match await self._append(mirror, by, name, command, events):
                 case Appended(seq=seq):
                     await self._after(mirror, events)

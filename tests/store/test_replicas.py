@@ -7,16 +7,17 @@ from pathlib import Path
 import pytest
 
 from app.game.refusal import Refused, Why
+from app.game.seats import Seat
 from app.store.redis import RedisLog
 from app.tables.ports import Appended, Entry, Known
 from app.tables.table import Actor, GetReady, ReadyChanged, Sit
 from tests.cluster import Node, nodes, until
 from tests.process import Process, process
-from tests.seats import NINA, SEATS, opened
+from tests.seats import NINA, opened
 
 TABLE = opened().id
 ME = Actor(NINA.id)
-ENTRY = Entry(1, NINA.id, GetReady(True), (ReadyChanged(SEATS[0], True),))
+ENTRY = Entry(1, NINA.id, GetReady(True), (ReadyChanged(Seat.FIRST, True),))
 
 
 @pytest.fixture
