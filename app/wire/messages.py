@@ -312,7 +312,8 @@ def welcome(
 def step(rules: Rules, one: Step) -> str:
     """One entry of the log, as a viewer may see it."""
     between = one.view is not None and one.view.phase in ("dealing", "over")
-    return text({"type": "step"} | _moment(one, sheet=between) | {"events": [event_json(rules, event, one.view) for event in one.events]})
+    events = [event_json(rules, event, one.view) for event in one.events]
+    return text({"type": "step"} | _moment(one, sheet=between) | {"events": events})
 
 
 def table_message(table: Table, present: Iterable[str | None]) -> str:

@@ -40,6 +40,7 @@ HOUSE = played(
 @pytest.fixture
 async def valkey(redis_url: str) -> AsyncIterator[Redis]:
     async with connect_redis(redis_url) as client:
+        assert isinstance(client, Redis)
         yield client
 
 
