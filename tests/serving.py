@@ -28,12 +28,12 @@ class Serving:
         return rest
 
 
-def start(data: Path, **environment: str) -> subprocess.Popen[str]:
-    """Type `coinche serve`, with everything it says on one pipe."""
+def start(data: Path, *words: str, **environment: str) -> subprocess.Popen[str]:
+    """Type `coinche serve`, or `coinche` with these words, with everything it says on one pipe."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("COINCHE_")}
     chosen = {"COINCHE_DATA": str(data), "COINCHE_PORT": "0"} | environment
     return subprocess.Popen(
-        [sys.executable, "-m", "app", "serve"],
+        [sys.executable, "-m", "app", *(words or ("serve",))],
         env={name: value for name, value in inherited.items() if name not in ("REDIS_URL", "DATABASE_URL")} | chosen,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -44,9 +44,9 @@ def start(data: Path, **environment: str) -> subprocess.Popen[str]:
 
 
 @contextmanager
-def serving(data: Path, **environment: str) -> Iterator[Serving]:
-    """A coinche that has said it is ready; it is ended with the context, if it still runs."""
-    with start(data, **environment) as process:
+def serving(data: Path, *words: str, **environment: str) -> Iterator[Serving]:
+    """A coinche that has said it is ready; it is ended with the context, if it still runs. A worker has no address."""
+    with start(data, *words, **environment) as process:
         try:
             said = ""
             assert process.stdout
@@ -55,16 +55,16 @@ def serving(data: Path, **environment: str) -> Iterator[Serving]:
                 if "Ctrl-C stops it" in line:
                     break
             address = re.search(r"ready: (http://\S+)/", said)
-            assert address, f"coinche did not start:\n{said}"
-            yield Serving(address[1], process, said)
+            assert address or "coinche works" in said, f"coinche did not start:\n{said}"
+            yield Serving(address[1] if address else "", process, said)
         finally:
             if process.poll() is None:
                 process.terminate()
 
 
-def refusal(data: Path, **environment: str) -> tuple[int, str]:
+def refusal(data: Path, *words: str, **environment: str) -> tuple[int, str]:
     """The exit code and all words of a coinche that is not expected to start."""
-    with start(data, **environment) as process:
+    with start(data, *words, **environment) as process:
         try:
             said, _ = process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
