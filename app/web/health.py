@@ -29,8 +29,10 @@ async def ready(parts: PartsDep, response: Response) -> dict[str, Any]:
     response.status_code = 200 if is_ready else 503
     said: dict[str, Any] = {"status": "ready" if is_ready else "not ready", "stores": stores}
     try:
-        server = await parts.describe()
+        server = await parts.describe() if stores["redis"] else None
     except Refused:
+        server = None
+    if server is None:
         return said
     said["redis"] = asdict(server) | {"wait": parts.wait}
     if server.evicts:
