@@ -200,6 +200,7 @@ class TableLine:
         match message["type"]:
             case "welcome":
                 self.table = message["table"]
+                self.moment = None  # it says where the table stands, even if that is not as far as it once was
                 await self._take(message)
                 for pending, _ in tuple(self._waiting.values()):
                     await socket.send(json.dumps(pending))

@@ -1,7 +1,7 @@
 """One process's copy of a live table: kept up from the log, and asked what each viewer is sent."""
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from app.game.seats import Seat
 from app.game.view import Seen, View, Viewer, redact, view
@@ -38,6 +38,10 @@ class Step:
     view: View | None
 
 
+End = Literal["newer_release", "no_such_table"]
+"""Why a table cannot be followed: only a newer release can read on, or the store has forgotten it."""
+
+
 class Watcher(Protocol):
     """Somebody who wants to hear what becomes of a table."""
 
@@ -47,8 +51,8 @@ class Watcher(Protocol):
     def on_anew(self, mirror: "Mirror") -> None:
         """The table has been read anew: what was known of it may not have happened."""
 
-    def on_newer(self, mirror: "Mirror") -> None:
-        """Only a newer release can follow this table from here."""
+    def on_end(self, mirror: "Mirror", why: "End") -> None:
+        """This process can follow the table no further."""
 
 
 @dataclass

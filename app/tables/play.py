@@ -10,7 +10,7 @@ import structlog
 from app import metrics
 from app.game.events import GameWon
 from app.game.refusal import Refused, Why
-from app.tables.mirror import Mirror
+from app.tables.mirror import End, Mirror
 from app.tables.ports import Appended, At, Entry, Finished, GameLog, Known, Lobby, NewerFormat, Stale, Tail, Timer
 from app.tables.table import (
     Actor,
@@ -75,7 +75,11 @@ class Tables:
             while not await self._take_up(mirror):
                 pass
         except NewerFormat:
-            self._hand_over(mirror)
+            self._end(mirror, "newer_release")
+            raise
+        except Refused as refused:
+            if refused.why is Why.NO_SUCH_TABLE:
+                self._end(mirror, "no_such_table")
             raise
         return mirror.at != known
 
@@ -108,10 +112,11 @@ class Tables:
             metrics.lost_ends.inc()
             _log.error("a log has lost its end", table=mirror.table.id, had=mirror.at, has=tail.at, epoch=epoch)
 
-    def _hand_over(self, mirror: Mirror) -> None:
-        self._mirrors.pop(mirror.table.id, None)
+    def _end(self, mirror: Mirror, why: End) -> None:
+        if self._mirrors.get(mirror.table.id) is mirror:
+            del self._mirrors[mirror.table.id]
         for watcher in tuple(mirror.watchers):
-            watcher.on_newer(mirror)
+            watcher.on_end(mirror, why)
 
     async def act(self, table: str, by: Actor, cid: str, command: Command, turn: int | None = None) -> At:
         """Do what is asked, once for each `cid` of one asker; returns the moment it was stored.

@@ -15,7 +15,7 @@ import structlog
 from app import metrics
 from app.game.refusal import Refused
 from app.game.view import Viewer
-from app.tables.mirror import Mirror
+from app.tables.mirror import End, Mirror
 from app.tables.play import Tables
 from app.tables.ports import Bell, Clock, Company, Entry, NewerFormat, Rang
 from app.tables.table import Person, TableEvent
@@ -95,7 +95,7 @@ class Room:
 
     mirror: Mirror
     welcome_again: Callable[["Room"], None]
-    hand_over: Callable[["Room"], None]
+    send_away: Callable[["Room", End], None]
     clients: set[Client] = field(default_factory=set)
     """All that follow the table, or are about to."""
     present: tuple[str | None, ...] = ()
@@ -121,9 +121,9 @@ class Room:
             client.is_welcome = False
         self.welcome_again(self)
 
-    def on_newer(self, mirror: Mirror) -> None:
-        """Send everybody to another process."""
-        self.hand_over(self)
+    def on_end(self, mirror: Mirror, why: End) -> None:
+        """Send everybody elsewhere: to another process, or to learn there that the table is gone."""
+        self.send_away(self, why)
 
     def tell_table(self) -> None:
         """Send everybody who sits, is ready, away, present."""
@@ -164,7 +164,7 @@ class Hub:
         mirror = await self._tables.mirror(table)
         room = self._rooms.get(table)
         if room is None:
-            room = self._rooms[table] = Room(mirror, self._to_welcome.put_nowait, self._hand_over)
+            room = self._rooms[table] = Room(mirror, self._to_welcome.put_nowait, self._send_away)
             mirror.watchers.append(room)
             metrics.rooms.inc()
         room.clients.add(client)  # before anything is waited for, so that the last to leave does not close the room meanwhile
@@ -232,16 +232,15 @@ class Hub:
             room.mirror.watchers.remove(room)
             metrics.rooms.dec()
 
-    def _hand_over(self, room: Room) -> None:
-        """This release cannot follow the table any further; a newer one, at the same address, can."""
+    def _send_away(self, room: Room, why: End) -> None:
         self._close(room)
         for client in room.clients:
             client.is_welcome = False
-            self.send_elsewhere(client)
+            self.send_elsewhere(client, why)
 
-    def send_elsewhere(self, client: Client) -> None:
+    def send_elsewhere(self, client: Client, why: End = "newer_release") -> None:
         """Ask a connection to look for another process."""
-        client.outbox.put(messages.bye("newer_release", secrets.randbelow(BYE_SPREAD_MS)))
+        client.outbox.put(messages.bye(why, secrets.randbelow(BYE_SPREAD_MS)))
 
     async def _greet(self) -> None:
         """Welcome those again who were told what has not happened."""

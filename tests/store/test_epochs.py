@@ -6,10 +6,11 @@ import pytest
 from redis.asyncio import Redis
 from structlog.testing import capture_logs
 
+from app.game.refusal import Refused
 from app.game.seats import Seat
 from app.store.redis import RedisLobby, RedisLog, connect
 from app.store.server import Store
-from app.tables.mirror import Mirror
+from app.tables.mirror import End, Mirror
 from app.tables.play import Tables
 from app.tables.ports import Entry, Last, Stale
 from app.tables.table import Actor, GetReady, ReadyChanged, Sit
@@ -58,8 +59,8 @@ class Watcher:
     def on_anew(self, mirror: Mirror) -> None:
         self.heard.append(("anew", mirror.at))
 
-    def on_newer(self, mirror: Mirror) -> None:
-        self.heard.append("newer")
+    def on_end(self, mirror: Mirror, why: End) -> None:
+        self.heard.append(why)
 
 
 async def test_nothing_is_lost_and_the_epoch_stays(two: Sequence[Tables]) -> None:
@@ -150,6 +151,18 @@ async def test_an_entry_is_refused_that_follows_another_than_the_last(log: Redis
     for last in (Last(2, mirror.end.at), Last(1, mirror.end.at - 1), Last(1, 0)):
         assert await log.append(TABLE, "x:1", entry, None, None, None, last) == Stale(1)
     assert await log.append(TABLE, "x:1", entry, None, None, None, mirror.end) != Stale(1)
+
+
+async def test_a_table_that_the_store_has_forgotten_is_followed_no_longer(two: Sequence[Tables], redis: Redis) -> None:
+    mirror = await two[0].mirror(TABLE)
+    watcher = Watcher()
+    mirror.watchers.append(watcher)
+    await redis.flushall()
+    with pytest.raises(Refused, match="no_such_table"):
+        await two[0].catch_up(mirror)
+    assert watcher.heard == ["no_such_table"]
+    with pytest.raises(Refused, match="no_such_table"):
+        await sit(two[0], 1)
 
 
 async def test_a_process_that_was_away_for_whole_games_reads_anew_and_nothing_is_lost(

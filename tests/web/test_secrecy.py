@@ -24,7 +24,7 @@ from app.game.seats import SEATS, Seat
 from app.game.state import Bidding, Game, Playing
 from app.game.view import Seen, View, Viewer, redact, view
 from app.tables import mirror as mirrors
-from app.tables.mirror import Mirror, Step
+from app.tables.mirror import End, Mirror, Step
 from app.tables.ports import Entry
 from app.tables.table import HouseDeals, Table
 from tests.people import Json, Line, Person, Site, people, person, play, started
@@ -70,7 +70,8 @@ class Watch:
     def on_anew(self, mirror: Mirror) -> None:
         raise AssertionError("nothing is lost here")
 
-    on_newer = on_anew
+    def on_end(self, mirror: Mirror, why: End) -> None:
+        raise AssertionError(why)
 
     def check_frame(self, raw: str, frame: Json, person: str | None, watching: bool) -> None:
         """A frame of the socket, sent to this person."""
