@@ -1,11 +1,12 @@
 """The command `coinche`: what an operator or a program types."""
 
 import errno
-import http.client
 import signal
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from io import RawIOBase
 from types import FrameType
 from typing import Annotated, NoReturn
 
@@ -27,16 +28,17 @@ def _about() -> None:
 
 Processes = Annotated[int, typer.Option(min=1, max=64, help="How many processes serve; any of them may die at any moment.")]
 Listener = Annotated[int | None, typer.Option(hidden=True, help="The socket that a process of several was handed.")]
+Ready = Annotated[int | None, typer.Option(hidden=True, help="The pipe on which it says that it serves.")]
 
 
 @cli.command()
-def serve(processes: Processes = 1, listener: Listener = None) -> None:
+def serve(processes: Processes = 1, listener: Listener = None, ready: Ready = None) -> None:
     """Serve the game until Ctrl-C. COINCHE_* variables choose address, port, data folder and more."""
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         settings = environment.read()
-        if listener is not None:
-            _serve_as_one_of_several(settings, listener)
+        if listener is not None and ready is not None:
+            _serve_as_one_of_several(settings, listener, ready)
             return
         with _listen(settings.host, settings.port) as opened:
             _serve(settings, opened, processes)
@@ -66,6 +68,7 @@ def worker() -> None:
         _fail(str(error))
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
+    typer.echo("coinche has stopped; games are kept.")
 
 
 @cli.command()
@@ -124,17 +127,18 @@ def _serve(settings: Settings, listener: socket.socket, processes: int) -> None:
             _serve_here(settings, servers, listener, announce)
         else:
             urls = {"REDIS_URL": servers.redis_url, "DATABASE_URL": servers.database_url}
-            Flock(processes, listener, urls, lambda: _is_live(listener)).run(announce)
+            logs.configure(settings.log_level)
+            Flock(processes, listener, urls).run(announce)
         # From here on only the servers have to be told goodbye; a second Ctrl-C shall not cut that short.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
 
 
-def _serve_as_one_of_several(settings: Settings, listener: int) -> None:
+def _serve_as_one_of_several(settings: Settings, listener: int, ready: int) -> None:
     if settings.redis_url is None or settings.database_url is None:
         raise ValueError("--listener is for the processes that `coinche serve --processes` starts")
-    with socket.socket(fileno=listener) as inherited:
-        _serve_here(settings, Servers(settings.redis_url, settings.database_url), inherited, lambda: None)
+    with socket.socket(fileno=listener) as inherited, open(ready, "wb", buffering=0) as pipe:
+        _serve_here(settings, Servers(settings.redis_url, settings.database_url), inherited, lambda: _say_ready(pipe))
 
 
 def _serve_here(settings: Settings, servers: Servers, listener: socket.socket, announce: Callable[[], None]) -> None:
@@ -143,7 +147,7 @@ def _serve_here(settings: Settings, servers: Servers, listener: socket.socket, a
 
     logs.configure(settings.log_level)
     app = build(settings, servers.redis_url, servers.database_url)
-    Server(app, settings.log_level, announce).run([listener])
+    Server(app, settings.log_level, announce, settings.proxies).run([listener])
 
 
 def _prepare(redis_url: str, database_url: str) -> None:
@@ -156,18 +160,9 @@ def _prepare(redis_url: str, database_url: str) -> None:
         _fail(str(error))
 
 
-def _is_live(listener: socket.socket) -> bool:
-    """Whether any process behind the listener answers yet."""
-    host, port = listener.getsockname()[:2]
-    address = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
-    connection = http.client.HTTPConnection(address, port, timeout=1)
-    try:
-        connection.request("GET", "/health/live")
-        return connection.getresponse().status == 200
-    except OSError:
-        return False
-    finally:
-        connection.close()
+def _say_ready(pipe: RawIOBase) -> None:
+    with suppress(BrokenPipeError):  # the flock is about to go
+        pipe.write(b".")
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -97,7 +97,7 @@ async def test_what_is_sent_is_what_is_shown(site: Site) -> None:
     assert {block["type"] for block in blocks("out")} == set(real)
     for block in blocks("out"):
         sent = real[block["type"]]
-        elsewhere = {
+        elsewhere: Json = {
             name: empty for name, empty in (("view", None), ("events", [])) if name in sent
         }  # shown under their own heads
         assert list(differences(block, sent | elsewhere, block["type"])) == []
