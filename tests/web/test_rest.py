@@ -60,9 +60,10 @@ async def test_the_cookie_is_out_of_reach_for_scripts_and_foreign_pages(stranger
     assert token not in response.text
 
 
-async def test_behind_tls_the_cookie_is_secure(stranger: Person) -> None:
-    response = await stranger.http.post("/api/v1/me", json={"name": "Nina"}, headers={"X-Forwarded-Proto": "https"})
-    assert "secure" in response.headers["set-cookie"].lower()
+async def test_behind_the_tls_of_a_known_proxy_the_cookie_is_secure(redis_url: str, database_url: str) -> None:
+    async with running_site(redis_url, database_url, proxies=("127.0.0.1",)) as site, AsyncClient(base_url=site.url) as http:
+        response = await http.post("/api/v1/me", json={"name": "Nina"}, headers={"X-Forwarded-Proto": "https"})
+        assert "secure" in response.headers["set-cookie"].lower()
 
 
 @pytest.mark.parametrize(
