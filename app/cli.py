@@ -61,9 +61,7 @@ def worker() -> None:
         from app.main import work
 
         logs.configure(settings.log_level)
-        typer.echo("coinche works; Ctrl-C stops it.")
-        sys.stdout.flush()
-        work(settings, settings.redis_url, settings.database_url)
+        work(settings, settings.redis_url, settings.database_url, _announce_worker)
     except ValueError as error:
         _fail(str(error))
     except KeyboardInterrupt:
@@ -175,6 +173,11 @@ def _listen(host: str, port: int) -> socket.socket:
         if error.errno == errno.EACCES:
             raise ValueError(f"Port {port} is not open to you: choose one from 1024 up with COINCHE_PORT") from None
         raise ValueError(f"COINCHE_HOST={host} is no address of this machine ({error.strerror or error})") from None
+
+
+def _announce_worker() -> None:
+    typer.echo("coinche works; Ctrl-C stops it.")
+    sys.stdout.flush()
 
 
 def _announce(settings: Settings, port: int) -> None:

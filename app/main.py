@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -96,14 +96,18 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
     return app
 
 
-def work(settings: Settings, redis_url: str, database_url: str) -> None:
-    """Do the house's work until Ctrl-C or SIGTERM: duties of all tables, and the archive. A second signal ends it at once."""
+def work(settings: Settings, redis_url: str, database_url: str, announce: Callable[[], None]) -> None:
+    """Do the house's work until Ctrl-C or SIGTERM: duties of all tables, and the archive. A second signal ends it at once.
+
+    `announce` is called when it works, and can be told to stop.
+    """
 
     async def run() -> None:
         loop, told = asyncio.get_running_loop(), asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, told.set)
         async with joined(settings, redis_url, database_url) as on, asyncio.TaskGroup() as group:
+            announce()
             tasks = [group.create_task(one) for one in (on.croupier.run(on.bell.work()), on.archive.run())]
             await told.wait()
             for number in (signal.SIGINT, signal.SIGTERM):
