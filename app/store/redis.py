@@ -25,6 +25,7 @@ from app.store.server import (
     call,
     call_confirmed,
     call_each,
+    heed,
     load,
     reply,
     together,
@@ -319,6 +320,7 @@ class RedisBell:
         """Channel and data of each message, without the echo: a subscription that no longer hears itself is made anew."""
         heard = asked = time.monotonic()
         while True:
+            heed()
             try:
                 if time.monotonic() - asked > self.ECHO_SECONDS:
                     asked = time.monotonic()
