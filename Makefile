@@ -1,6 +1,6 @@
 # make serve    play; make test    check everything; make help    the rest
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-python test-js lint fmt migration clean venv venv-dev
+.PHONY: help serve test test-python test-js chaos lint fmt migration clean venv venv-dev
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -25,6 +25,9 @@ test-js: venv-dev ## Types and tests of the page's scripts
 
 test-python: venv-dev ## The Python tests, those in a real browser included
 	@CHROMIUM="$$($(BIN)/python tests/browser/chromium.py)" && export CHROMIUM && $(BIN)/python -m pytest $(PYTEST_ARGS)
+
+chaos: venv-dev ## Kill everything under a load and compare the books: make chaos SECONDS=600
+	@$(BIN)/python -u -m tests.chaos.driver --seconds $(or $(SECONDS),60) $(CHAOS_ARGS)
 
 fmt: venv-dev ## Format, and repair what can be repaired
 	$(BIN)/ruff check --fix .

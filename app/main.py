@@ -2,10 +2,11 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+import structlog
 from fastapi import FastAPI
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
@@ -25,6 +26,8 @@ from app.tables.play import Tables
 from app.web import errors, health, history, identity, pages, referee, rules, socket, tables
 from app.web.hub import Hub
 from app.web.parts import Parts
+
+_log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
             metrics.say_what_runs()
             house = (on.croupier.run(), on.archive.run()) if settings.work else ()
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(one) for one in (hub.run(), *house)]
+                tasks = [group.create_task(_or_leave(one)) for one in (hub.run(), *house)]
                 yield
                 for task in tasks:
                     task.cancel()
@@ -94,6 +97,15 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
         app.include_router(part.router)
     pages.install(app, settings.origins)
     return app
+
+
+async def _or_leave(running: Awaitable[None]) -> None:
+    """What a process cannot do without: where it fails, guests are seen off and the process ends, for another to be started."""
+    try:
+        await running
+    except Exception:
+        _log.exception("a part of this process has failed")
+        signal.raise_signal(signal.SIGTERM)
 
 
 def work(settings: Settings, redis_url: str, database_url: str, announce: Callable[[], None]) -> None:

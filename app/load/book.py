@@ -13,6 +13,7 @@ from typing import Any
 
 Json = dict[str, Any]
 At = tuple[int, int]
+Key = tuple[int, int, int | None, str]
 
 _ACTS = ("call_made", "card_played", "redeal_claimed")
 """Events that end a turn."""
@@ -43,9 +44,9 @@ class Asked:
     refused: str | None = None
 
     @property
-    def key(self) -> tuple[int, int | None, str]:
+    def key(self) -> Key:
         """What it asks, whatever its name: of all commands of one key one may be stored."""
-        return (self.seat, self.turn, str(_plain(self.action)))
+        return (self.game, self.seat, self.turn, str(_plain(self.action)))
 
     def __str__(self) -> str:
         return f"{self.cid} (seat {self.seat}, turn {self.turn}, {_plain(self.action)})"
@@ -199,7 +200,8 @@ class Book:
 
     def check_log(self) -> None:
         """What was heard step by step: everything asked is there once, and nothing else of these seats."""
-        stored: dict[tuple[int, int | None, str], At] = {}
+        self._check_epochs()
+        stored: dict[Key, At] = {}
         before: tuple[At, Stood] | None = None
         for at in sorted(self.steps):
             told, (epoch, seq) = self.steps[at], at
@@ -215,7 +217,7 @@ class Book:
                     self.differ(f"at {at} the table stood as {known}, the log says {after}")
             else:
                 before = None
-        answered: dict[tuple[int, int | None, str], list[Asked]] = defaultdict(list)
+        answered: dict[Key, list[Asked]] = defaultdict(list)
         for asked in self.asked.values():
             answered[asked.key].append(asked)
             self._check_answer(asked)
@@ -223,7 +225,16 @@ class Book:
             if not any(asked.at is not None or asked.refused is None for asked in answered[key]):
                 self.differ(f"stored at {at}, but refused: {', '.join(map(str, answered[key]))}")
 
-    def _check_entry(self, at: At, told: Told, before: Stood, stored: dict[tuple[int, int | None, str], At]) -> None:
+    def _check_epochs(self) -> None:
+        """A new epoch begins where the log has lost its end."""
+        for epoch in sorted({epoch for epoch, _ in (*self.stood, *self.steps)} - {1}):
+            begins = min([seq for at, seq in self.stood if at == epoch] + [seq - 1 for at, seq in self.steps if at == epoch])
+            self.differ(f"the log has lost its end: epoch {epoch} is first heard of at {begins}")
+            for asked in self.asked.values():
+                if asked.at is not None and asked.at[0] < epoch and asked.at[1] > begins:
+                    self.differ(f"{asked} was acknowledged at {asked.at} and was lost with it")
+
+    def _check_entry(self, at: At, told: Told, before: Stood, stored: dict[Key, At]) -> None:
         for event in (*told.acts(), *(event for event in told.events if event["kind"] == "sheet_read")):
             seat = event["seat"]
             by_the_house = seat not in self.people or (

@@ -188,7 +188,9 @@ class Hub:
         client.is_welcome = True
 
     def enter(self, client: Client) -> None:
-        """A connection is open."""
+        """A connection is open. One that comes to a process that goes is sent on at once."""
+        if self.is_leaving:
+            client.outbox.put(messages.bye("going_away", 0))
         self.clients.add(client)
         metrics.connections.inc()
         self._nobody.clear()

@@ -214,6 +214,8 @@ class Conversation:
         except Refused as no:
             if no.why is Why.NO_SUCH_TABLE:
                 raise Closing(NO_SUCH_TABLE) from None
+            if no.why is Why.BUSY:  # one that is here and follows nothing would wait for ever
+                raise Closing(TRY_AGAIN) from None
             raise
 
     async def _probed(self, message: Probe) -> None:

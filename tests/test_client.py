@@ -1,0 +1,128 @@
+"""Our own client, against a server that does what tests want."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
+
+from app import client
+from app.client import Guest, TableLine
+from app.game.refusal import Refused, Why
+
+Json = dict[str, Any]
+PATIENCE = 30
+
+
+@dataclass
+class Server:
+    """Says welcome to everybody, and acknowledges what it is told to."""
+
+    url: str = ""
+    acknowledges: bool = True
+    calls: list[ServerConnection] = field(default_factory=list)
+    heard: list[tuple[int, Json]] = field(default_factory=list)
+    """Each frame with the number of the connection it came by."""
+
+    async def answer(self, socket: ServerConnection) -> None:
+        number = len(self.calls)
+        self.calls.append(socket)
+        try:
+            async for frame in socket:
+                message = json.loads(frame)
+                self.heard.append((number, message))
+                if message["type"] == "join":
+                    await self.say(number, type="welcome", at=[1, 7], turn=3, view=None, table={"id": "t"})
+                elif message["type"] == "act" and self.acknowledges:
+                    await self.say(number, type="ack", cid=message["cid"], at=[1, 8])
+        except ConnectionClosed:
+            pass
+
+    async def say(self, number: int, **message: Any) -> None:
+        await self.calls[number].send(json.dumps(message))
+
+    async def until(self, holds: Callable[[], object]) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while not holds():  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    one = Server()
+    async with serve(one.answer, "127.0.0.1", 0) as listening:
+        port = next(iter(listening.sockets)).getsockname()[1]
+        one.url = f"http://127.0.0.1:{port}"
+        yield one
+
+
+@asynccontextmanager
+async def line(server: Server) -> AsyncIterator[TableLine]:
+    async with Guest(server.url) as guest, guest.follow("t") as one:
+        await server.until(lambda: one.moment)
+        yield one
+
+
+async def test_an_action_that_was_not_answered_is_sent_again_under_its_own_name(server: Server) -> None:
+    server.acknowledges = False
+    async with line(server) as one, asyncio.TaskGroup() as group:
+        asked = group.create_task(one.act({"kind": "pass"}, 3, "c1"))
+        await server.until(lambda: len(server.heard) == 2)
+        server.acknowledges = True
+        one.drop()
+        async with asyncio.timeout(PATIENCE):
+            assert await asked == (1, 8)
+    assert [message["cid"] for _, message in server.heard if message["type"] == "act"] == ["c1", "c1"]
+
+
+async def test_a_server_that_goes_is_left_when_another_has_said_welcome(server: Server) -> None:
+    async with line(server) as one:
+        await server.say(0, type="bye", why="going_away", after=0)
+        await server.until(lambda: server.calls[0].close_code is not None)
+        assert len(server.calls) == 2
+        assert await one.act({"kind": "pass"}, 3) == (1, 8)
+    assert [number for number, message in server.heard if message["type"] == "act"] == [1]
+
+
+async def test_until_then_it_is_still_spoken_to(server: Server) -> None:
+    async with line(server) as one:
+        await server.say(0, type="bye", why="going_away", after=60_000)
+        assert await one.act({"kind": "pass"}, 3) == (1, 8)
+        assert len(server.calls) == 1
+
+
+async def test_a_line_that_answers_no_ping_is_given_up(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "SILENT_SECONDS", 0.05)
+    async with line(server):
+        await server.until(lambda: len(server.calls) > 1)
+    assert (0, {"type": "ping"}) in server.heard
+
+
+async def test_a_closed_line_says_that_it_does_not_know(server: Server) -> None:
+    server.acknowledges = False
+    async with line(server) as one:
+        asked = asyncio.ensure_future(one.act({"kind": "pass"}, 3))
+        await server.until(lambda: len(server.heard) == 2)
+    with pytest.raises(ConnectionAbortedError):
+        await asked
+
+
+async def test_a_table_that_is_not_there_ends_the_line(server: Server) -> None:
+    server.acknowledges = False
+    async with line(server) as one:
+        asked = asyncio.ensure_future(one.act({"kind": "pass"}, 3))
+        await server.until(lambda: len(server.heard) == 2)
+        await server.calls[0].close(client.NO_SUCH_TABLE)
+        with pytest.raises(Refused, match=Why.NO_SUCH_TABLE):
+            await asked
+
+
+async def test_a_server_that_is_not_there_is_a_connection_error() -> None:
+    async with Guest("http://127.0.0.1:1") as guest:
+        with pytest.raises(ConnectionError):
+            await guest.ask("GET", "/me")
