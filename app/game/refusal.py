@@ -62,6 +62,7 @@ class Why(StrEnum):
     NOT_SIGNED_IN = "not_signed_in"
     BAD_NAME = "bad_name"
     BAD_REQUEST = "bad_request"
+    BAD_CURSOR = "bad_cursor"
     BAD_ORIGIN = "bad_origin"
     TOO_LARGE = "too_large"
     TOO_FAST = "too_fast"

@@ -6,6 +6,7 @@ leaves it there, and storing it again changes nothing.
 
 import asyncio
 import random
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,21 +16,21 @@ from redis.exceptions import RedisError, ResponseError
 from sqlalchemy import insert, select
 from sqlalchemy.dialects.postgresql import insert as insert_if
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.orm import selectinload
 
 from app import metrics
 from app.game.refusal import Refused, Why
-from app.game.rules import preset_of
 from app.game.seats import SEATS, Seat
-from app.game.view import Row, sheet
 from app.rating import Rating, after, counts, shown
 from app.store.models import Deal, Game, GameSeat, LogEntry, Player
 from app.store.postgres import is_away
 from app.store.redis import TABLE_DAYS, Keys, RedisLog, kept_ms, outboxes
+from app.store.rows import counted, deal_rows, entry_rows, game_row, names_of, seat_row, tallies_of
 from app.store.server import AWAY, Store, call, reply, together
-from app.tables.history import Told, tell
+from app.tables.history import Tally, Told, folded, tally, tell
 from app.tables.ports import Entry, NewerFormat
-from app.tables.table import House, Person
-from app.wire.archive import write_archived, write_row, write_rules
+from app.tables.table import Person
+from app.wire.archive import read_archived, read_rules
 from app.wire.log import read_frame
 
 GROUP = "archive"
@@ -41,6 +42,9 @@ STALE_MS = 30_000
 """How long a game that was read and not stored is left alone before it is tried again."""
 
 LOOK_SECONDS = 0.5
+BEHIND_SECONDS = 60
+"""How often it is looked whether a process of an earlier release has stored something."""
+
 LONGEST_WAIT = 8.0
 
 _log = structlog.get_logger()
@@ -82,10 +86,12 @@ class Archive:
 
     async def run(self) -> None:
         """Archive finished games until cancelled. While a server is away the games wait, however long."""
-        failures = 0
+        failures, behind = 0, 0.0
         while True:
             try:
                 await self.drain_once()
+                if time.monotonic() >= behind and not await self.catch_up():
+                    behind = time.monotonic() + BEHIND_SECONDS
             except (Away, RedisError, Refused, OSError, *AWAY) as error:
                 if failures == 0:
                     _log.warning("the archive waits for a server", error=type(error.__cause__ or error).__name__)
@@ -103,6 +109,16 @@ class Archive:
         if not self._has_groups:
             await self._make_groups()
         return sum([await self._archive(letter) for letter in await self._letters()])
+
+    async def catch_up(self) -> int:
+        """Count some of what an earlier release has stored uncounted, then or just now; returns how many. Raises `Away`."""
+        try:
+            async with self._sessions.begin() as session:
+                return await count_games(session, AT_ONCE) + await fold_names(session, AT_ONCE)
+        except Exception as error:
+            if is_away(error):
+                raise Away from error
+            raise
 
     async def _make_groups(self) -> None:
         for outbox in outboxes():
@@ -182,26 +198,9 @@ async def keep(session: AsyncSession, told: Told, entries: Sequence[Entry]) -> b
     game = told.game
     people = {seat: one for seat, one in zip(SEATS, told.occupants, strict=True) if isinstance(one, Person)}
     rated = counts(game.rules, len(people))
-    new = await session.scalar(
-        insert_if(Game)
-        .values(
-            id=game.id,
-            table_id=told.table,
-            number=told.number,
-            listed=told.listed,
-            preset=preset_of(game.rules),
-            rules=write_rules(game.rules),
-            rated=rated,
-            started=told.started,
-            finished=told.finished,
-            total_a=game.totals.A,
-            total_b=game.totals.B,
-            winner=told.winner.value,
-            deal_count=len(game.deals),
-        )
-        .on_conflict_do_nothing()
-        .returning(Game.id)
-    )
+    tallies = tallies_of(game.rules, entries)
+    row = game_row(told, rated, tallies)
+    new = await session.scalar(insert_if(Game).values(row).on_conflict_do_nothing().returning(Game.id))
     if new is None:
         return False
     players = await _locked(session, people.values(), told.finished)
@@ -209,11 +208,46 @@ async def keep(session: AsyncSession, told: Told, entries: Sequence[Entry]) -> b
     rates = dict(zip(SEATS, after(tuple(before[seat] for seat in SEATS), told.winner), strict=True)) if rated else {}
     for seat, one in people.items():
         _count(players[one.id], one.name, told, seat, rates.get(seat))
-    seats = [_seat(told, seat, before.get(seat), rates.get(seat)) for seat in SEATS]
+    seats = [seat_row(row, told.occupants, seat, tallies[seat], before.get(seat), rates.get(seat)) for seat in SEATS]
     await session.execute(insert(GameSeat), seats)
-    await session.execute(insert(Deal), [_deal(game.id, row) for row in sheet(game)])
-    await session.execute(insert(LogEntry), [_entry(game.id, entry) for entry in entries])
+    await session.execute(insert(Deal), deal_rows(told))
+    await session.execute(insert(LogEntry), entry_rows(game.id, entries))
     return True
+
+
+async def count_games(session: AsyncSession, limit: int) -> int:
+    """Fill the columns that an earlier release did not know, for some games; returns how many."""
+    behind = select(Game).where(Game.contracts.is_(None)).order_by(Game.id).limit(limit).with_for_update(skip_locked=True)
+    games = (await session.scalars(behind.options(selectinload(Game.seats), selectinload(Game.entries)))).all()
+    for one in games:
+        tallies = _tallies(one)
+        row = {"finished": one.finished, "listed": one.listed, "preset": one.preset, "winner": one.winner}
+        players = {Seat(seat.seat): seat.player for seat in one.seats}
+        for place in one.seats:
+            seat = Seat(place.seat)
+            for name, value in counted(row, seat, players[seat.partner], tallies[seat]).items():
+                setattr(place, name, value)
+        one.contracts = names_of(tallies)
+    return len(games)
+
+
+def _tallies(game: Game) -> Sequence[Tally]:
+    """What each seat did; where the log cannot be told, nothing that is known."""
+    try:
+        entries = [read_archived(entry.entry, entry.at, entry.due) for entry in game.entries]
+        return tallies_of(read_rules(game.rules), entries)
+    except Exception as error:
+        _log.error("a stored game cannot be counted", game=game.id, error=type(error).__name__)
+        return [tally((), seat) for seat in SEATS]
+
+
+async def fold_names(session: AsyncSession, limit: int) -> int:
+    """The same for some players."""
+    behind = select(Player).where(Player.folded.is_(None)).order_by(Player.id).limit(limit).with_for_update(skip_locked=True)
+    players = (await session.scalars(behind)).all()
+    for one in players:
+        one.folded = folded(one.name)
+    return len(players)
 
 
 async def _locked(session: AsyncSession, people: Iterable[Person], finished: int) -> Mapping[str, Player]:
@@ -223,6 +257,7 @@ async def _locked(session: AsyncSession, people: Iterable[Person], finished: int
         {
             "id": one.id,
             "name": one.name,
+            "folded": folded(one.name),
             "mu": new.mu,
             "sigma": new.sigma,
             "rating": shown(new),
@@ -245,44 +280,7 @@ def _count(player: Player, name: str, told: Told, seat: Seat, rating: Rating | N
     player.games += 1
     player.won += seat.side is told.winner
     if told.finished >= player.played:
-        player.name, player.played = name, told.finished
+        player.name, player.folded, player.played = name, folded(name), told.finished
     if rating is not None:
         player.rated += 1
         player.mu, player.sigma, player.rating = rating.mu, rating.sigma, shown(rating)
-
-
-def _seat(told: Told, seat: Seat, before: Rating | None, rating: Rating | None) -> dict[str, Any]:
-    occupant = told.occupants[seat]
-    return {
-        "game": told.game.id,
-        "seat": seat.value,
-        "player": occupant.id if isinstance(occupant, Person) else None,
-        "house": occupant.player if isinstance(occupant, House) else None,
-        "name": occupant.name,
-        "mu_before": before and before.mu,
-        "sigma_before": before and before.sigma,
-        "mu_after": rating and rating.mu,
-        "sigma_after": rating and rating.sigma,
-    }
-
-
-def _deal(game: str, row: Row) -> dict[str, Any]:
-    written = write_row(row)
-    return {
-        "game": game,
-        "number": row.deal,
-        "dealer": row.dealer.value,
-        "contract": written["contract"],
-        "made": row.made,
-        "trick_points_a": row.trick_points and row.trick_points.A,
-        "trick_points_b": row.trick_points and row.trick_points.B,
-        "tricks_won_a": row.tricks_won and row.tricks_won.A,
-        "tricks_won_b": row.tricks_won and row.tricks_won.B,
-        "score_a": row.score.A,
-        "score_b": row.score.B,
-        "lines": written["lines"],
-    }
-
-
-def _entry(game: str, entry: Entry) -> dict[str, Any]:
-    return {"game": game, "seq": entry.seq, "at": entry.at, "due": entry.due, "entry": write_archived(entry)}

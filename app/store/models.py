@@ -3,8 +3,19 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import CheckConstraint, DateTime, Dialect, ForeignKey, Index, MetaData, SmallInteger, TypeDecorator
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import (
+    CheckConstraint,
+    DateTime,
+    Dialect,
+    ForeignKey,
+    Index,
+    MetaData,
+    SmallInteger,
+    String,
+    TypeDecorator,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 NAMES = {
@@ -40,10 +51,19 @@ class Base(DeclarativeBase):
 
 
 class Player(Base):
-    """Somebody who has finished a game. `rating` is what `mu` and `sigma` are shown as; `rated` games have moved them."""
+    """Somebody who has finished a game. `rating` is what `mu` and `sigma` are shown as; `rated` games have moved them.
+
+    `folded` is the name as it is looked for, compared letter by letter whatever the language of the database; null until
+    the archive has counted a row of an earlier release.
+    """
 
     __tablename__ = "players"
-    __table_args__ = (Index("ix_players_leaderboard", "rating", "id"),)
+    __table_args__ = (
+        Index("ix_players_leaderboard", "rating", "id"),
+        Index("ix_players_rated", "rating", "id", postgresql_where=text("rated > 0")),
+        Index("ix_players_folded", "folded", "id"),
+        Index("ix_players_behind", "id", postgresql_where=text("folded IS NULL")),
+    )
 
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -55,16 +75,23 @@ class Player(Base):
     rated: Mapped[int]
     created: Mapped[int] = mapped_column(Moment)
     played: Mapped[int] = mapped_column(Moment)
+    folded: Mapped[str | None] = mapped_column(String(collation="C"))
 
 
 class Game(Base):
-    """A finished game. `listed`: its table was one that anybody may find; `preset` is null where a table changed its rules."""
+    """A finished game. `listed`: its table was one that anybody may find; `preset` is null where a table changed its rules.
+
+    `contracts` are the names by which its contracts can be asked for; null until the archive has counted a row of an earlier
+    release.
+    """
 
     __tablename__ = "games"
     __table_args__ = (
         CheckConstraint("winner IN ('A', 'B')", "winner"),
-        Index("ix_games_finished", "finished", "id"),
-        Index("ix_games_preset_finished", "preset", "finished", "id"),
+        Index("ix_games_listed", "finished", "id", postgresql_where=text("listed")),
+        Index("ix_games_listed_preset", "preset", "finished", "id", postgresql_where=text("listed")),
+        Index("ix_games_listed_contracts", "contracts", postgresql_where=text("listed"), postgresql_using="gin"),
+        Index("ix_games_behind", "id", postgresql_where=text("contracts IS NULL")),
     )
 
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -80,19 +107,28 @@ class Game(Base):
     total_b: Mapped[int]
     winner: Mapped[str]
     deal_count: Mapped[int]
+    contracts: Mapped[list[str] | None] = mapped_column(ARRAY(String))
 
     seats: Mapped[list["GameSeat"]] = relationship(lazy="raise", order_by="GameSeat.seat")
+    deals: Mapped[list["Deal"]] = relationship(lazy="raise", order_by="Deal.number")
     entries: Mapped[list["LogEntry"]] = relationship(lazy="raise", order_by="LogEntry.seq")
 
 
 class GameSeat(Base):
-    """Who sat where in a game: a person or a player of the house, and what the game did to a person's rating."""
+    """Who sat where in a game: a person or a player of the house, and what the game did to a person's rating.
+
+    What is the game's (`finished`, `listed`, `preset`) is repeated, so that one index finds a player's games in their order.
+    `partner` is a person, or null; the rest is the `Tally` of the seat. All are null until the archive has counted a row of an
+    earlier release.
+    """
 
     __tablename__ = "seats"
     __table_args__ = (
         CheckConstraint("seat BETWEEN 0 AND 3", "seat"),
         CheckConstraint("(player IS NULL) <> (house IS NULL)", "occupant"),
-        Index("ix_seats_player", "player", "game"),
+        Index("ix_seats_player", "player", "finished", "game"),
+        Index("ix_seats_player_preset", "player", "preset", "finished", "game"),
+        Index("ix_seats_player_partner", "player", "partner", "finished", "game"),
     )
 
     game: Mapped[str] = mapped_column(ForeignKey("games.id", ondelete="CASCADE"), primary_key=True)
@@ -104,6 +140,20 @@ class GameSeat(Base):
     sigma_before: Mapped[float | None]
     mu_after: Mapped[float | None]
     sigma_after: Mapped[float | None]
+    finished: Mapped[int | None] = mapped_column(Moment)
+    listed: Mapped[bool | None]
+    preset: Mapped[str | None]
+    partner: Mapped[str | None]
+    won: Mapped[bool | None]
+    taken: Mapped[int | None] = mapped_column(SmallInteger)
+    made: Mapped[int | None] = mapped_column(SmallInteger)
+    bids: Mapped[int | None]
+    coinches: Mapped[int | None] = mapped_column(SmallInteger)
+    coinches_won: Mapped[int | None] = mapped_column(SmallInteger)
+    capots: Mapped[int | None] = mapped_column(SmallInteger)
+    belotes: Mapped[int | None] = mapped_column(SmallInteger)
+    trumps: Mapped[list[int] | None] = mapped_column(ARRAY(SmallInteger))
+    contracts: Mapped[list[str] | None] = mapped_column(ARRAY(String))
 
 
 class Deal(Base):

@@ -1,18 +1,21 @@
 """What remains of finished games, and what may be read of them: all that ever lay on the table, never how it was shuffled."""
 
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, fields
+from itertools import product
 from typing import Any, Literal, Protocol
 
 from app.game import engine
 from app.game.actions import Right
-from app.game.auction import Spoken
+from app.game.auction import Bid, Say, Spoken
 from app.game.cards import Card
-from app.game.events import DealPassedOut, DealScored, Event, HandsDealt, RedealClaimed
+from app.game.events import DealPassedOut, DealScored, Event, HandsDealt, RedealClaimed, Word
 from app.game.rules import Rules
 from app.game.seats import SEATS, BySide, Seat, Side
 from app.game.state import Game, Over, new_game
-from app.game.view import Announced, BeloteHeard, LastTrick, MeldSeen, Row, row, view
+from app.game.trump import Trump
+from app.game.view import Announced, BeloteHeard, ContractSeen, LastTrick, MeldSeen, Row, row, view
 from app.tables.ports import Entry
 from app.tables.table import GameStarted, Happened, Occupant, Table, TableEvent, evolve
 
@@ -90,28 +93,148 @@ class GameRecord(GameRow):
     deals: tuple[DealTold, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class GameSheet(GameRow):
+    """A finished game with its rules and its score sheet, without the cards."""
+
+    rules: Rules
+    sheet: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which finished games: each field that is set narrows them. Times in ms; `until` is no longer in the range.
+
+    `partner` and `won` are said of `player`, and so is the contract where one is named: a game has it if in one of its deals
+    somebody (the player) declared such a contract. `value` is a number or `capot`.
+    """
+
+    player: str | None = None
+    partner: str | None = None
+    preset: str | None = None
+    value: str | None = None
+    trump: Trump | None = None
+    coinched: bool | None = None
+    won: bool | None = None
+    since: int | None = None
+    until: int | None = None
+    rated: bool | None = None
+
+    @property
+    def contract(self) -> str | None:
+        """The name of the contracts that are asked for, as `contract_names` gives it; None: any."""
+        name = _contract_name(self.value, self.trump, self.coinched)
+        return name or None
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """The last one of a page; the next page begins after it. A list is in order of `key`, and of `id` where two are equal."""
+
+    key: int | str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class PresetCount:
+    """Games under one preset; None: under rules that a table had changed."""
+
+    preset: str | None
+    games: int
+    won: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContractCount:
+    """Contracts that a player declared, and how many of them were made; the mean of their bids, a capot as 250."""
+
+    taken: int
+    made: int
+    average_bid: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CoincheCount:
+    """Contracts that a player coinched, and how many of them failed."""
+
+    made: int
+    won: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartnerCount:
+    """Games with one partner, at tables that anybody may find."""
+
+    id: str
+    name: str
+    games: int
+    won: int
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What all finished games tell of a player. `form`: whether the last games were won, the newest first."""
+
+    id: str
+    name: str
+    games: int
+    won: int
+    presets: tuple[PresetCount, ...]
+    contracts: ContractCount
+    coinches: CoincheCount
+    capots: int
+    belotes: int
+    favourite_trump: Trump | None
+    best_partner: PartnerCount | None
+    form: tuple[bool, ...]
+
+
 class History(Protocol):
-    """The shelf of finished games. Lists hold at most `limit` after the first `offset`.
+    """The shelf of finished games. Lists hold at most `limit`, and begin after a bookmark.
 
     Games of tables that not everybody may find are listed only for `asker`, if that is one who played them.
     """
 
-    async def players(self, everyone: bool, limit: int, offset: int) -> Sequence[PlayerRow]:
-        """Players by rating, best first: those with a rated game, or all."""
+    async def players(self, everyone: bool, name: str | None, after: Bookmark | None, limit: int) -> Sequence[PlayerRow]:
+        """Players with a rated game, or all: by rating, best first; or those whose name begins so (`folded`), by name."""
 
     async def player(self, id: str) -> PlayerRow | None: ...
 
-    async def games(
-        self, player: str | None, preset: str | None, asker: str | None, limit: int, offset: int
-    ) -> Sequence[GameRow]:
-        """Finished games, newest first: of one player, under one preset, or any."""
+    async def statistics(self, id: str) -> Statistics | None: ...
+
+    async def games(self, which: Filter, asker: str | None, after: Bookmark | None, limit: int) -> Sequence[GameRow]:
+        """Finished games, newest first."""
+
+    def export(self, which: Filter, asker: str | None, whole: bool) -> AsyncIterator[GameSheet | GameRecord]:
+        """The same, all of them, one after the other: with their score sheets, or whole."""
 
     async def game(self, id: str) -> GameRecord | None: ...
+
+
+def bookmark_of_game(game: GameRow) -> Bookmark:
+    """Where a game stands in a list."""
+    return Bookmark(game.finished, game.id)
+
+
+def bookmark_of_player(player: PlayerRow, name: str | None) -> Bookmark:
+    """Where a player stands in a list, by rating or by name."""
+    return Bookmark(player.rating if name is None else folded(player.name), player.id)
+
+
+def folded(name: str) -> str:
+    """A name as it is looked for: without case and accents."""
+    apart = unicodedata.normalize("NFD", name.casefold())
+    return "".join(letter for letter in apart if not unicodedata.combining(letter))
 
 
 def record(game: GameRow, rules: Rules, deals: tuple[DealTold, ...]) -> GameRecord:
     """The game of a list with what the list leaves out."""
     return GameRecord(**_fields(game), rules=rules, deals=deals)
+
+
+def with_sheet(game: GameRow, rules: Rules, sheet: tuple[Row, ...]) -> GameSheet:
+    """The game of a list with its score sheet."""
+    return GameSheet(**_fields(game), rules=rules, sheet=sheet)
 
 
 # --- a log told again ------------------------------------------------------------------------------------------------
@@ -189,6 +312,59 @@ def _deal(before: Game, end: Event, after: Game, hands: tuple[tuple[Card, ...], 
         melds=seen.melds,
         melds_shown=seen.melds_shown,
     )
+
+
+# --- what is counted -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What one seat did in one game, as statistics and filters want it.
+
+    Contracts declared, how many were made, and the sum of their bids; how many the seat coinched, and how many of those failed;
+    deals in which its side took all tricks; belotes said; contracts by trump in the order of `Trump`; `contract_names` of them.
+    """
+
+    taken: int
+    made: int
+    bids: int
+    coinches: int
+    coinches_won: int
+    capots: int
+    belotes: int
+    trumps: tuple[int, ...]
+    contracts: tuple[str, ...]
+
+
+def tally(deals: Sequence[DealTold], seat: Seat) -> Tally:
+    """What this seat did in these deals."""
+    played = [(deal, deal.contract) for deal in deals if deal.contract is not None]
+    own = [(deal, contract) for deal, contract in played if contract.declarer is seat]
+    coinched = [deal for deal, _ in played if Spoken(seat, Say.COINCHE) in deal.calls]
+    return Tally(
+        taken=len(own),
+        made=sum(deal.made is True for deal, _ in own),
+        bids=sum(Bid(contract.value, contract.trump).points for _, contract in own),
+        coinches=len(coinched),
+        coinches_won=sum(deal.made is False for deal in coinched),
+        capots=sum(deal.tricks_won is not None and deal.tricks_won[seat.side] == 8 for deal, _ in played),
+        belotes=sum((said.seat, said.word) == (seat, Word.BELOTE) for deal in deals for said in deal.belotes),
+        trumps=tuple(sum(contract.trump is trump for _, contract in own) for trump in Trump),
+        contracts=contract_names(contract for _, contract in own),
+    )
+
+
+def contract_names(contracts: Iterable[ContractSeen]) -> tuple[str, ...]:
+    """All names by which one may ask for these contracts, sorted: `90`, `H`, `90H`, `x` (coinched), `90Hx`, `Ho`, and so on."""
+    names = set()
+    for one in contracts:
+        for value, trump, coinched in product((str(one.value), None), (one.trump, None), (one.level > 0, None)):
+            names.add(_contract_name(value, trump, coinched))
+    return tuple(sorted(names - {""}))
+
+
+def _contract_name(value: str | None, trump: Trump | None, coinched: bool | None) -> str:
+    return (value or "") + (trump or "") + ("" if coinched is None else "x" if coinched else "o")
 
 
 def _fields(value: Row | GameRow) -> dict[str, Any]:

@@ -1,16 +1,48 @@
 """Players and finished games over REST."""
 
-from typing import Annotated
+import re
+from collections.abc import AsyncIterator
+from typing import Annotated, Literal, TypeVar
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Query, Request
-from pydantic import BaseModel
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.game.refusal import Refused, Why
-from app.tables.history import GameRecord, GameRow, History, PlayerRow
-from app.web.identity import person_of
+from app.game.rules import PRESETS
+from app.game.trump import Trump
+from app.tables.history import (
+    Bookmark,
+    Filter,
+    GameRecord,
+    GameRow,
+    GameSheet,
+    History,
+    PlayerRow,
+    Statistics,
+    bookmark_of_game,
+    bookmark_of_player,
+    folded,
+)
+from app.web import cursors
+from app.web.etag import tagged
+from app.web.identity import LONGEST_NAME, clean_text, person_of
 from app.web.parts import PartsDep
 
 LONGEST_LIST = 100
+LAST_MS = 253_402_300_799_999
+"""The end of the year 9999, the last moment that is told in ms everywhere."""
+
+NDJSON = "application/x-ndjson"
+Found = TypeVar("Found")
+
+_ID = re.compile(r"[\w.-]{1,64}")
+_MOMENTS = range(LAST_MS + 1)
+_RATINGS = range(-(2**31), 2**31)
+_GAME = TypeAdapter(GameRecord)
+_SHEET = TypeAdapter(GameSheet)
+_STATISTICS = TypeAdapter(Statistics)
 
 router = APIRouter(prefix="/api/v1", tags=["history"])
 
@@ -20,69 +52,229 @@ def _history(parts: PartsDep) -> History:
 
 
 async def _asker(request: Request, parts: PartsDep) -> str | None:
-    """The guest who asks, or None for a stranger."""
+    """The id of who asks, or None for a stranger."""
     person = await person_of(request, parts.guests)
     return None if person is None else person.id
 
 
 HistoryDep = Annotated[History, Depends(_history)]
 Asker = Annotated[str | None, Depends(_asker)]
-Limit = Annotated[int, Query(ge=1, le=LONGEST_LIST)]
-Offset = Annotated[int, Query(ge=0, le=1_000_000)]
+
+
+# --- what may be asked -----------------------------------------------------------------------------------------------
+
+Id = Annotated[str, Field(pattern=r"^[\w.-]{1,64}$")]
+Ms = Annotated[int, Field(ge=0, le=LAST_MS)]
+
+
+class Page(BaseModel):
+    """Which part of a list. A name that is not known is refused, so that a filter with a slip of the pen does not list all."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    cursor: str | None = Field(None, max_length=cursors.LONGEST, description="`next` of the page before; none for the first")
+    limit: int = Field(20, ge=1, le=LONGEST_LIST, description="Rows a page")
+
+
+class OfOne(BaseModel):
+    """Which games of one player."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    partner: Id | None = Field(None, description="Games in which this player was the player's partner")
+    preset: str | None = Field(None, description="Games under this unchanged preset", examples=["announced-701"])
+    value: str | None = Field(
+        None, pattern=r"^(capot|[1-9]\d{1,2})$", description="A contract of this value, declared by the player if one is named"
+    )
+    trump: Trump | None = Field(None, description="A contract in this trump; together with `value`, the same one")
+    coinched: bool | None = Field(None, description="A contract that was coinched, or one that was not; the same one")
+    result: Literal["won", "lost"] | None = Field(None, description="What became of it for the player")
+    since: Ms | None = Field(None, description="Finished at this time or later, in ms since 1970")
+    until: Ms | None = Field(None, description="Finished before this time, in ms since 1970")
+    rated: bool | None = Field(None, description="Rated games, or those that were not")
+
+    def filter(self, player: str | None) -> Filter:
+        """The filter that this describes. Raises `Refused`."""
+        if player is None and (self.partner is not None or self.result is not None):
+            raise Refused(Why.MISSING, "player")
+        if self.preset is not None and self.preset not in PRESETS:
+            raise Refused(Why.UNKNOWN_PRESET, "preset")
+        return Filter(
+            player=player,
+            partner=self.partner,
+            preset=self.preset,
+            value=self.value,
+            trump=self.trump,
+            coinched=self.coinched,
+            won=None if self.result is None else self.result == "won",
+            since=self.since,
+            until=self.until,
+            rated=self.rated,
+        )
+
+
+class OfAny(OfOne):
+    """Which games."""
+
+    player: Id | None = Field(None, description="Games of this player")
+
+
+class GamesOfOne(OfOne, Page):
+    """A page of one player's games."""
+
+
+class GamesOfAny(OfAny, Page):
+    """A page of games."""
+
+
+class Exported(OfAny):
+    """Which games are exported, and how much of each."""
+
+    cards: bool = Field(False, description="Whole games, with hands, calls and tricks, in place of their score sheets")
+
+
+class PlayersAsked(Page):
+    """Which players."""
+
+    limit: int = Field(50, ge=1, le=LONGEST_LIST, description="Rows a page")
+    everyone: bool = Field(False, description="Those without a rated game too")
+    name: str | None = Field(
+        None,
+        min_length=1,
+        max_length=LONGEST_NAME,
+        description="Those whose name begins so, without regard to case and accents",
+    )
 
 
 class Players(BaseModel):
-    """Players, best first."""
+    """Players, best first, or by name where one was looked for; `next` is the cursor of the next page."""
 
     players: list[PlayerRow]
+    next: str | None
 
 
 class Games(BaseModel):
-    """Finished games, newest first."""
+    """Finished games, newest first; `next` is the cursor of the next page."""
 
     games: list[GameRow]
+    next: str | None
+
+
+# --- players ---------------------------------------------------------------------------------------------------------
 
 
 @router.get("/players")
-async def list_players(history: HistoryDep, everyone: bool = False, limit: Limit = 50, offset: Offset = 0) -> Players:
-    """The leaderboard: players with a rated game, or everyone who has finished one."""
-    return Players(players=list(await history.players(everyone, limit, offset)))
+async def list_players(
+    request: Request, response: Response, history: HistoryDep, asked: Annotated[PlayersAsked, Query()]
+) -> Players:
+    """The leaderboard: players with a rated game, or everyone who has finished one; or those of a name."""
+    name = None if asked.name is None else folded(clean_text(asked.name))
+    if name == "":
+        raise Refused(Why.WRONG_VALUE, "name")
+    after = _after(request, asked.cursor, _RATINGS if name is None else None)
+    found = await history.players(asked.everyone, name, after, asked.limit + 1)
+    rows = list(found[: asked.limit])
+    more = _next(request, response, bookmark_of_player(rows[-1], name)) if len(found) > asked.limit else None
+    return Players(players=rows, next=more)
 
 
 @router.get("/players/{player}")
 async def read_player(player: str, history: HistoryDep) -> PlayerRow:
     """One player."""
-    found = await history.player(player)
-    if found is None:
-        raise Refused(Why.NOT_FOUND)
-    return found
+    return _there(await history.player(_id(player)))
+
+
+@router.get("/players/{player}/statistics", response_model=Statistics)
+async def read_statistics(request: Request, player: str, history: HistoryDep) -> Response:
+    """What all finished games tell of one player; those of unlisted tables are counted, and no partner of theirs is named."""
+    return tagged(request, _STATISTICS.dump_json(_there(await history.statistics(_id(player)))))
 
 
 @router.get("/players/{player}/games")
 async def list_games_of_player(
-    player: str, history: HistoryDep, asker: Asker, preset: str | None = None, limit: Limit = 20, offset: Offset = 0
+    request: Request,
+    response: Response,
+    player: str,
+    history: HistoryDep,
+    asker: Asker,
+    asked: Annotated[GamesOfOne, Query()],
 ) -> Games:
     """The games of one player, who need not have finished any; those of unlisted tables only for who played them."""
-    return Games(games=list(await history.games(player, preset, asker, limit, offset)))
+    return await _games(request, response, history, asker, asked.filter(_id(player)), asked)
+
+
+# --- games -----------------------------------------------------------------------------------------------------------
 
 
 @router.get("/games")
 async def list_games(
-    history: HistoryDep,
-    asker: Asker,
-    player: str | None = None,
-    preset: str | None = None,
-    limit: Limit = 20,
-    offset: Offset = 0,
+    request: Request, response: Response, history: HistoryDep, asker: Asker, asked: Annotated[GamesOfAny, Query()]
 ) -> Games:
     """Finished games; those of unlisted tables only for who played them."""
-    return Games(games=list(await history.games(player, preset, asker, limit, offset)))
+    return await _games(request, response, history, asker, asked.filter(asked.player), asked)
 
 
-@router.get("/games/{table}/{number}")
-async def read_game(table: str, number: int, history: HistoryDep) -> GameRecord:
+@router.get("/games/export", response_class=StreamingResponse, responses={200: {"content": {NDJSON: {}}}})
+async def export_games(history: HistoryDep, asker: Asker, asked: Annotated[Exported, Query()]) -> StreamingResponse:
+    """The games that the same filters list, all of them, one JSON object a line, newest first."""
+    games = history.export(asked.filter(asked.player), asker, asked.cards)
+    first = await anext(games, None)  # what is wrong at once is said in a problem, not by a stream that breaks off
+    return StreamingResponse(_lines(first, games), media_type=NDJSON)
+
+
+@router.get("/games/{table}/{number}", response_model=GameRecord)
+async def read_game(request: Request, table: str, number: int, history: HistoryDep) -> Response:
     """One game with its deals: hands as dealt, calls, tricks and lines."""
-    found = await history.game(f"{table}/{number}")
+    return tagged(request, _GAME.dump_json(_there(await history.game(f"{_id(table)}/{number}"))))
+
+
+async def _games(request: Request, response: Response, history: History, asker: str | None, which: Filter, page: Page) -> Games:
+    found = await history.games(which, asker, _after(request, page.cursor, _MOMENTS), page.limit + 1)
+    rows = list(found[: page.limit])
+    more = _next(request, response, bookmark_of_game(rows[-1])) if len(found) > page.limit else None
+    return Games(games=rows, next=more)
+
+
+async def _lines(first: GameSheet | GameRecord | None, others: AsyncIterator[GameSheet | GameRecord]) -> AsyncIterator[bytes]:
+    if first is not None:
+        yield _line(first)
+    async for game in others:
+        yield _line(game)
+
+
+def _line(game: GameSheet | GameRecord) -> bytes:
+    return (_GAME.dump_json(game) if isinstance(game, GameRecord) else _SHEET.dump_json(game)) + b"\n"
+
+
+# --- both ------------------------------------------------------------------------------------------------------------
+
+
+def _after(request: Request, cursor: str | None, keys: range | None) -> Bookmark | None:
+    return None if cursor is None else cursors.read(cursor, _scope(request), keys)
+
+
+def _next(request: Request, response: Response, last: Bookmark) -> str:
+    """The cursor of the next page, which a header links to."""
+    cursor = cursors.write(last, _scope(request))
+    others = [(name, value) for name, value in request.query_params.multi_items() if name != "cursor"]
+    response.headers["Link"] = f'<{request.url.path}?{urlencode([*others, ("cursor", cursor)])}>; rel="next"'
+    return cursor
+
+
+def _scope(request: Request) -> str:
+    """A list and its filters; pages of it may differ in length."""
+    asked = sorted((name, value) for name, value in request.query_params.multi_items() if name not in ("cursor", "limit"))
+    return f"{request.scope['path']}?{urlencode(asked)}"
+
+
+def _id(word: str) -> str:
+    """The word, if anything can be called so."""
+    if _ID.fullmatch(word) is None:
+        raise Refused(Why.NOT_FOUND)
+    return word
+
+
+def _there(found: Found | None) -> Found:
     if found is None:
         raise Refused(Why.NOT_FOUND)
     return found

@@ -32,6 +32,11 @@ def write_row(row: Row) -> dict[str, Any]:
     return written
 
 
+def read_row(stored: Mapping[str, Any]) -> Row:
+    """The row back."""
+    return _ROW.validate_python(stored)
+
+
 def write_archived(entry: Entry) -> dict[str, Any]:
     """An entry in the form of the log; its times are kept beside it."""
     written: dict[str, Any] = json.loads(write_entry(entry))

@@ -1,0 +1,18 @@
+"""An answer that says which one it is, so that whoever has it already need not be sent it again (RFC 9110, 13.1.2)."""
+
+import re
+from hashlib import blake2b
+
+from fastapi import Request, Response
+
+_TAG = re.compile(r'(?:W/)?("[^"]*")')
+
+
+def tagged(request: Request, body: bytes) -> Response:
+    """The JSON body with its ETag, or 304 without it if the asker has the same. It may be kept, and is to be asked for anew."""
+    tag = f'"{blake2b(body, digest_size=12).hexdigest()}"'
+    headers = {"ETag": tag, "Cache-Control": "no-cache"}
+    has = ", ".join(request.headers.getlist("if-none-match"))
+    if has.strip() == "*" or tag in _TAG.findall(has):
+        return Response(status_code=304, headers=headers)
+    return Response(body, headers=headers, media_type="application/json")
