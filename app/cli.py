@@ -1,16 +1,20 @@
 """The command `coinche`: what an operator or a program types."""
 
+import asyncio
 import errno
 import signal
 import socket
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from io import RawIOBase
 from types import FrameType
 from typing import Annotated, NoReturn
 
 import typer
+from rich.console import Console
+from rich.progress import MofNCompleteColumn, Progress, TaskID
 
 from app import logs
 from app import settings as environment
@@ -110,9 +114,60 @@ def load(
         raise typer.Exit(1)
 
 
+@cli.command()
+def seed(
+    games: Annotated[int, typer.Option(min=1, max=10_000_000, help="How many finished games the database is given.")] = 100_000,
+    played: Annotated[int, typer.Option(min=6, help="How many of them are different; the others retell these.")] = 2_000,
+    logs: Annotated[int, typer.Option(min=0, help="How many of the newest keep their log, some 100 KB each.")] = 1_000,
+    people: Annotated[int, typer.Option(min=8, max=3_000, help="How many people are invented.")] = 400,
+    seed: Annotated[int, typer.Option(help="The same seed (and date) brings the same games.")] = 1,
+    until: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="The day before which all end. [today]")] = None,
+    processes: Annotated[int, typer.Option(min=1, max=64, help="How many processes play.")] = 2,
+) -> None:
+    """Fill the database with finished games, to see lists, statistics and plans at size. Not for one that people play on.
+
+    Players of the house play a number of games under the six presets (--played); each is told again, of other invented people,
+    at other times within two years, until there are enough. Ratings move with each rated game. Games without a log (--logs) are
+    in all lists and statistics, and show no cards. The database is DATABASE_URL, or the built-in one while no coinche uses it.
+    """
+    from app.seed import Plan
+    from app.seed import seed as fill
+    from app.store.bulk import AlreadyThere
+    from app.store.prepare import Unreachable, upgrade
+
+    day = (until or datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)).replace(tzinfo=UTC)
+    plan = Plan(games, played, logs, people, seed, int(day.timestamp() * 1000))
+    try:
+        settings = environment.read()
+        with running(settings.data, "redis://unused", settings.database_url) as servers, _progress() as tell:
+            upgrade(servers.database_url)
+            asyncio.run(fill(servers.database_url, plan, processes, tell))
+    except AlreadyThere:
+        _fail(f"Games of seed {seed} are there already: choose another with --seed. Nothing was changed.")
+    except (Unavailable, Unreachable, ValueError) as error:
+        _fail(str(error))
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+    typer.echo(f"{games} finished games are stored.")
+
+
 def main() -> None:
     """Run the command line."""
     cli()
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str, int, int], None]]:
+    """Shows on standard error how much of each thing is done."""
+    with Progress(*Progress.get_default_columns(), MofNCompleteColumn(), console=Console(stderr=True)) as shown:
+        tasks: dict[str, TaskID] = {}
+
+        def tell(what: str, done: int, whole: int) -> None:
+            if what not in tasks:
+                tasks[what] = shown.add_task(what)
+            shown.update(tasks[what], completed=done, total=whole)
+
+        yield tell
 
 
 def _serve(settings: Settings, listener: socket.socket, processes: int) -> None:
