@@ -30,6 +30,7 @@ from app.store.server import AWAY, Store, call, reply, together
 from app.tables.history import Tally, Told, folded, tally, tell
 from app.tables.ports import Entry, NewerFormat
 from app.tables.table import Person
+from app.tables.tasks import heed
 from app.wire.archive import read_archived, read_rules
 from app.wire.log import read_frame
 
@@ -88,6 +89,7 @@ class Archive:
         """Archive finished games until cancelled. While a server is away the games wait, however long."""
         failures, behind = 0, 0.0
         while True:
+            heed()
             try:
                 await self.drain_once()
                 if time.monotonic() >= behind and not await self.catch_up():

@@ -25,7 +25,6 @@ from app.store.server import (
     call,
     call_confirmed,
     call_each,
-    heed,
     load,
     reply,
     together,
@@ -49,6 +48,7 @@ from app.tables.ports import (
     Timer,
 )
 from app.tables.table import Person, Table
+from app.tables.tasks import heed
 from app.wire.log import read_entry, read_frame, read_said, write_entry, write_frame, write_said
 
 SHARDS = tuple(f"{number:02x}" for number in range(16))

@@ -127,15 +127,6 @@ async def reply(asked: Any) -> Any:
         if any(word in str(error) for word in _CANNOT_WRITE):
             raise Refused(Why.BUSY) from None
         raise
-    finally:
-        heed()
-
-
-def heed() -> None:
-    """Go on being cancelled: the client swallows a cancellation that meets it while it connects."""
-    task = asyncio.current_task()
-    if task is not None and task.cancelling():
-        raise asyncio.CancelledError
 
 
 async def load(redis: Store) -> None:

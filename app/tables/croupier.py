@@ -14,6 +14,7 @@ from app.tables.mirror import Mirror
 from app.tables.play import Tables
 from app.tables.ports import Dice, GameLog, NewerFormat
 from app.tables.table import HOUSE, Command, Duty, GiveBack, HouseDeals, HousePlays, HouseStarts, Table, duty
+from app.tables.tasks import heed
 
 LOOK_SECONDS = 0.2
 """How often the croupier looks for duties whose time has come."""
@@ -64,12 +65,14 @@ class Croupier:
     async def _do_at_once(self) -> None:
         """What this process has just made due; where one duty follows another the table comes back by itself."""
         while True:
+            heed()
             table = await self._at_once.get()
             await self._do(table, None)
 
     async def _look(self) -> None:
         """What has become due by the store's clock, whoever made it so."""
         while not self._is_leaving:
+            heed()
             try:
                 claimed = await self._log.claim(LEASE_MS)
             except Refused:

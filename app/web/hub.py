@@ -19,6 +19,7 @@ from app.tables.mirror import End, Mirror
 from app.tables.play import Tables
 from app.tables.ports import Bell, Clock, Company, Entry, NewerFormat, Rang
 from app.tables.table import Person, TableEvent
+from app.tables.tasks import heed
 from app.wire import messages
 
 LOOK_SECONDS = 3.0
@@ -284,6 +285,7 @@ class Hub:
         count = 0
         while True:
             await asyncio.sleep(LOOK_SECONDS)
+            heed()
             count += 1
             for room in tuple(self._rooms.values()):
                 try:

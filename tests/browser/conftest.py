@@ -104,7 +104,7 @@ async def guest(
     page = await context.new_page()
     one = Guest(name, page, [])
     page.on("pageerror", lambda error: one.faults.append(str(error)))
-    await page.goto(url)
+    await page.goto(url, timeout=PATIENCE)
     try:
         yield one
     finally:
