@@ -26,7 +26,7 @@ from app.game.seats import SEATS, Seat, Side
 from app.game.shuffle import LEAST_PART, SECRET_BYTES, commitment, cut_pack, shuffled
 from app.game.view import view
 from app.rating import Rating, after, counts, shown
-from app.store.bulk import Record, filling, prepared
+from app.store.bulk import AlreadyThere, Record, are_there, filling, prepared
 from app.store.redis import SHARDS
 from app.store.rows import Values, deal_rows, game_row, seat_row, tallies_of
 from app.tables.history import Tally, folded, tell
@@ -95,8 +95,10 @@ Tell = Callable[[str, int, int], None]
 
 async def seed(database_url: str, plan: Plan, processes: int, progress: Tell) -> None:
     """Fill a migrated database. Raises `AlreadyThere`, and then nothing is changed."""
-    pool = _played(plan, processes, progress)
     people = _invented(plan)
+    if await are_there(database_url, [one.id for one in people]):
+        raise AlreadyThere
+    pool = _played(plan, processes, progress)
     games = _retold(plan, people, pool, progress)
     async with filling(database_url) as shelf:
         await shelf.add_players(one.row() for one in people if one.games)

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import asyncpg
+from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import JSONB
 
 from app.store.models import Base, Deal, Game, GameSeat, LogEntry, Moment, Player
@@ -70,6 +71,16 @@ class Shelf:
     async def _copy(self, form: _Form, records: Sequence[Record]) -> None:
         if records:
             await self._connection.copy_records_to_table(form.table, records=records, columns=form.columns, timeout=PATIENCE)
+
+
+async def are_there(database_url: str, players: Sequence[str]) -> bool:
+    """Whether one of these players is known."""
+    engine = connect(database_url)
+    try:
+        async with engine.connect() as connection:
+            return await connection.scalar(select(Player.id).where(Player.id.in_(players)).limit(1)) is not None
+    finally:
+        await engine.dispose()
 
 
 def prepared(deals: Iterable[Values]) -> list[Record]:
