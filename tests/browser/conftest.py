@@ -71,8 +71,7 @@ class Guest:
         if await self.shows("next-deal"):
             return await _clicked(self.by("next-deal").first)
         if await self.shows("call-pass"):
-            bids = await self.by("bid-value-80").count() and await self.by("bid-value-80").is_enabled()
-            if bids:
+            if await self.page.locator("[data-testid='bid-value-80']:enabled").count():
                 await _clicked(self.by("bid-value-80"))
                 await _clicked(self.by("bid-trump-S"))
                 return await _clicked(self.by("bid-announce"))
