@@ -1,5 +1,6 @@
 """Finished games and their players, read from Postgres (port `History`)."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from heapq import merge
@@ -113,9 +114,11 @@ class SqlHistory:
             found = await session.get(Game, id, options=[selectinload(Game.seats), selectinload(Game.entries)])
             if found is None:
                 return None
-            rules = read_rules(found.rules)
-            entries = [read_archived(one.entry, one.at, one.due) for one in found.entries]
-            return record(_game(found, of), rules, tell_deals(rules, entries))
+            row, rules = _game(found, of), read_rules(found.rules)
+            stored = [(one.entry, one.at, one.due) for one in found.entries]
+        # A game is played through once more, which takes its time: meanwhile others are served.
+        deals = await asyncio.to_thread(lambda: tell_deals(rules, [read_archived(*one) for one in stored]))
+        return record(row, rules, deals)
 
     @asynccontextmanager
     async def _reading(self) -> AsyncIterator[AsyncSession]:

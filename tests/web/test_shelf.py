@@ -79,10 +79,10 @@ async def filled(migrated: Servers) -> AsyncIterator[Filled]:
         await keeper.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 async def engine(filled: Filled) -> AsyncIterator[AsyncEngine]:
+    """A connection of which each statement is noted."""
     engine = connect(filled.url)
-    filled.asked.clear()
 
     @event.listens_for(engine.sync_engine, "before_cursor_execute")
     def note(connection: Any, cursor: Any, statement: str, values: tuple[Any, ...], context: Any, many: bool) -> None:
@@ -92,19 +92,26 @@ async def engine(filled: Filled) -> AsyncIterator[AsyncEngine]:
     await engine.dispose()
 
 
-@pytest.fixture
-async def valkey(redis_url: str) -> AsyncIterator[Redis]:
-    async with Redis.from_url(redis_url, decode_responses=True) as client:
+@pytest.fixture(scope="module")
+async def valkey(servers: Servers) -> AsyncIterator[Redis]:
+    async with Redis.from_url(servers.redis_url, decode_responses=True) as client:
         yield client
 
 
-@pytest.fixture
-async def web(engine: AsyncEngine, valkey: Redis) -> AsyncIterator[AsyncClient]:
+@pytest.fixture(scope="module")
+async def site(engine: AsyncEngine, valkey: Redis) -> FastAPI:
     app = FastAPI()
     errors.install(app)
     app.include_router(router)
     app.state.parts = SimpleNamespace(history=SqlHistory(engine), guests=RedisGuests(valkey))
-    async with AsyncClient(transport=ASGITransport(app), base_url="http://test/api/v1") as client:
+    return app
+
+
+@pytest.fixture
+async def web(filled: Filled, site: FastAPI) -> AsyncIterator[AsyncClient]:
+    """A stranger; what has been asked of the database until now is forgotten."""
+    filled.asked.clear()
+    async with AsyncClient(transport=ASGITransport(site), base_url="http://test/api/v1") as client:
         yield client
 
 
