@@ -51,3 +51,15 @@ def test_a_wrong_url_is_refused_without_showing_its_password(monkeypatch: pytest
     with pytest.raises(ValueError, match="DATABASE_URL") as refused:
         settings.read()
     assert "secret" not in str(refused.value)
+
+
+def test_proxies_are_addresses_or_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COINCHE_PROXIES", "192.0.2.7, 2001:db8::/32,")
+    assert settings.read().proxies == ("192.0.2.7/32", "2001:db8::/32")
+
+
+@pytest.mark.parametrize("name", ["proxy.example.org", "*", "192.0.2.7/24"])
+def test_a_proxy_by_name_is_refused(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("COINCHE_PROXIES", name)
+    with pytest.raises(ValueError, match="COINCHE_PROXIES"):
+        settings.read()

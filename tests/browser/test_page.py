@@ -132,6 +132,17 @@ async def test_nothing_is_wider_than_a_small_phone(chromium: Browser, coinche: S
         assert not await _is_too_wide(one.page)
 
 
+@pytest.mark.parametrize("language", ["fr-FR", "en-GB"])
+async def test_the_lobby_keeps_its_margins_on_a_small_phone(chromium: Browser, coinche: Serving, language: str) -> None:
+    async with guest(chromium, coinche.url, "Uma", PHONE, language) as uma:
+        await uma.by("play-house").wait_for(timeout=PATIENCE)
+        over = await uma.page.evaluate(
+            """() => [...document.querySelectorAll('.hero-in *, .panel *')]
+                .filter(one => one.getBoundingClientRect().right > innerWidth - 15).map(one => one.outerHTML.slice(0, 80))"""
+        )
+        assert over == []
+
+
 async def test_the_page_keeps_to_its_content_security_policy(chromium: Browser, coinche: Serving) -> None:
     async with guest(chromium, coinche.url, "Sam") as sam:
         said: list[str] = []
