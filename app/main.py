@@ -18,12 +18,14 @@ from app.settings import Settings
 from app.store.archive import Archive
 from app.store.dice import SystemDice, now_ms
 from app.store.history import SqlHistory
+from app.store.limits import NoLimits, RedisLimits
 from app.store.postgres import connect as connect_postgres
 from app.store.redis import RedisBell, RedisCompany, RedisGuests, RedisLobby, RedisLog, waiting
 from app.store.server import Store, connect, describe, reply
+from app.store.tokens import RedisBots, RedisTokens
 from app.tables.croupier import Croupier
 from app.tables.play import Tables
-from app.web import errors, health, history, identity, pages, referee, rules, socket, tables
+from app.web import errors, gate, health, history, identity, pages, referee, rules, socket, tables, tokens
 from app.web.hub import Hub
 from app.web.parts import Parts
 
@@ -73,6 +75,9 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
                 lobby=on.lobby,
                 company=company,
                 guests=RedisGuests(on.redis),
+                tokens=RedisTokens(on.redis),
+                bots=RedisBots(on.redis),
+                limits=RedisLimits(on.redis) if settings.limits else NoLimits(),
                 history=SqlHistory(on.engine),
                 hub=hub,
                 dice=SystemDice(),
@@ -93,8 +98,9 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
 
     app = FastAPI(title="coinche", summary="Tables, rules and games of coinche", lifespan=lifespan)
     errors.install(app)
-    for part in (identity, rules, tables, history, referee, health, socket):
+    for part in (identity, tokens, rules, tables, history, referee, health, socket):
         app.include_router(part.router)
+    gate.install(app, settings.cors)
     pages.install(app, settings.origins)
     return app
 

@@ -24,6 +24,10 @@ class Settings(BaseSettings):
     proxies: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Addresses or networks, separated by commas, of proxies that are believed about who asks and how"
     )
+    cors: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Addresses, separated by commas, whose pages may use the API with a token, or *; never with a cookie"
+    )
+    limits: bool = Field(True, description="Answer who asks too often with 429")
     work: bool = Field(
         True, description="Do the house's work in the serving processes too; false where `coinche worker` runs beside them"
     )
@@ -46,7 +50,7 @@ class Settings(BaseSettings):
         description="A Postgres 15 or newer of your own, in place of the built-in one",
     )
 
-    @field_validator("origins", mode="before")
+    @field_validator("origins", "cors", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
         return tuple(part.strip().rstrip("/") for part in value.split(",") if part.strip()) if isinstance(value, str) else value

@@ -43,7 +43,7 @@ ALMA, BASILE, CLEO, DARIO = HOUSES
 RULES = replace(PRESETS["announced-701"], target=300)
 
 
-def opened(clock: int | None = None, rules: Rules = RULES, id: str = "3f-k2m7q9x4wz") -> Table:
+def opened(clock: int | None = None, rules: Rules = RULES, id: str = "0f-k2m7q9x4wz") -> Table:
     """A table that Nina has opened; nobody sits there."""
     return Table(id, NINA.id, rules, clock, listed=True, created=1_796_000_000_000)
 

@@ -31,7 +31,7 @@ class Serving:
 def start(data: Path, *words: str, **environment: str) -> subprocess.Popen[str]:
     """Type `coinche serve`, or `coinche` with these words, with everything it says on one pipe."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("COINCHE_")}
-    chosen = {"COINCHE_DATA": str(data), "COINCHE_PORT": "0"} | environment
+    chosen = {"COINCHE_DATA": str(data), "COINCHE_PORT": "0", "COINCHE_LIMITS": "false"} | environment
     return subprocess.Popen(
         [sys.executable, "-m", "app", *(words or ("serve",))],
         env={name: value for name, value in inherited.items() if name not in ("REDIS_URL", "DATABASE_URL")} | chosen,

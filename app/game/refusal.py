@@ -60,6 +60,9 @@ class Why(StrEnum):
 
     # The edge
     NOT_SIGNED_IN = "not_signed_in"
+    BAD_TOKEN = "bad_token"
+    MISSING_SCOPE = "missing_scope"
+    TOO_MANY = "too_many"
     BAD_NAME = "bad_name"
     BAD_REQUEST = "bad_request"
     BAD_CURSOR = "bad_cursor"

@@ -269,7 +269,7 @@ class RedisBell:
     def _line(self) -> PubSub:
         """A line to the server, or to one of a cluster: what rings at one node is heard at all."""
         at = self._redis.one() if isinstance(self._redis, Cluster) else self._redis
-        return at.pubsub(ignore_subscribe_messages=True)
+        return at.pubsub()
 
     async def prepare(self) -> None:
         """Subscribe to something, for one cannot listen to nothing."""
@@ -306,6 +306,7 @@ class RedisBell:
             await self._change(change)
 
     async def rings(self) -> AsyncIterator[Rang]:
+        """Each ring, and one when a bell begins to be heard: what was written until then rang for nobody here."""
         async for channel, data in self._messages():
             table = channel.rpartition("ch:")[2]
             yield Rang(table, data == HERE, read_said(data) if data.startswith("{") else None)
@@ -314,10 +315,14 @@ class RedisBell:
         self._heard.add(WORK)
         await self._pubsub.subscribe(WORK)
         async for _, table in self._messages():
-            yield table
+            if table:
+                yield table
 
     async def _messages(self) -> AsyncIterator[tuple[str, str]]:
-        """Channel and data of each message, without the echo: a subscription that no longer hears itself is made anew."""
+        """Channel and data of each message, the data empty where a channel begins to be heard; the echo is left out.
+
+        A subscription that no longer hears itself is made anew.
+        """
         heard = asked = time.monotonic()
         while True:
             heed()
@@ -336,8 +341,8 @@ class RedisBell:
             if message is None:
                 continue
             heard = time.monotonic()
-            if message["channel"] != self.CONTROL:
-                yield str(message["channel"]), str(message["data"])
+            if message["channel"] != self.CONTROL and message["type"] != "unsubscribe":
+                yield str(message["channel"]), str(message["data"]) if message["type"] == "message" else ""
 
     async def _call_anew(self) -> None:
         if isinstance(self._redis, Cluster):

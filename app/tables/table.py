@@ -27,12 +27,21 @@ STAND_IN_SECONDS = 3
 """How long a turn of an absent player lies open to its owner before the stand-in plays."""
 
 
+BOT = "b_"
+"""What the id of an identity that a program plays with begins with."""
+
+
 @dataclass(frozen=True, slots=True)
 class Person:
     """Somebody who sits at a table: an identity, and the name shown."""
 
     id: str
     name: str
+
+    @property
+    def is_bot(self) -> bool:
+        """Whether a program plays with this identity, and says so."""
+        return self.id.startswith(BOT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,9 @@ _log = structlog.get_logger()
 
 _STATUS = {
     Why.NOT_SIGNED_IN: HTTPStatus.UNAUTHORIZED,
+    Why.BAD_TOKEN: HTTPStatus.UNAUTHORIZED,
+    Why.MISSING_SCOPE: HTTPStatus.FORBIDDEN,
+    Why.TOO_MANY: HTTPStatus.CONFLICT,
     Why.NOT_HOST: HTTPStatus.FORBIDDEN,
     Why.NOT_SEATED: HTTPStatus.FORBIDDEN,
     Why.BAD_ORIGIN: HTTPStatus.FORBIDDEN,
@@ -43,6 +46,13 @@ _STATUS = {
 
 _BY_STATUS = {404: Why.NOT_FOUND, 405: Why.NOT_ALLOWED, 413: Why.TOO_LARGE, 415: Why.WRONG_MEDIA_TYPE}
 
+_CHALLENGE = {
+    Why.NOT_SIGNED_IN: "Bearer",
+    Why.BAD_TOKEN: 'Bearer error="invalid_token"',
+    Why.MISSING_SCOPE: 'Bearer error="insufficient_scope"',
+}
+"""How one may show who one is, where that is what is missing (RFC 6750)."""
+
 MEDIA_TYPE = "application/problem+json"
 
 
@@ -52,6 +62,8 @@ def problem(why: Why, field: str | None = None, headers: dict[str, str] | None =
     body: dict[str, Any] = {"type": "about:blank", "title": status.phrase, "status": status.value, "why": why.value}
     if field is not None:
         body["field"] = field.encode(errors="replace").decode()  # half a surrogate pair is JSON, but no text
+    if why in _CHALLENGE:
+        headers = {"WWW-Authenticate": _CHALLENGE[why]} | (headers or {})
     return JSONResponse(body, status.value, headers, MEDIA_TYPE)
 
 

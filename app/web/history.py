@@ -27,7 +27,7 @@ from app.tables.history import (
 )
 from app.web import cursors
 from app.web.etag import tagged
-from app.web.identity import LONGEST_NAME, clean_text, person_of
+from app.web.identity import LONGEST_NAME, MaybeMe, clean_text
 from app.web.parts import PartsDep
 
 LONGEST_LIST = 100
@@ -51,10 +51,9 @@ def _history(parts: PartsDep) -> History:
     return parts.history
 
 
-async def _asker(request: Request, parts: PartsDep) -> str | None:
+def _asker(me: MaybeMe) -> str | None:
     """The id of who asks, or None for a stranger."""
-    person = await person_of(request, parts.guests)
-    return None if person is None else person.id
+    return None if me is None else me.id
 
 
 HistoryDep = Annotated[History, Depends(_history)]

@@ -1,4 +1,4 @@
-"""Who is asking? A guest is known by an opaque token in a cookie; and a page must come from where it may."""
+"""Who is asking? A guest is known by what is in a cookie, a program by its token; and a page must come from where it may."""
 
 import unicodedata
 from typing import Annotated
@@ -11,7 +11,9 @@ from starlette.requests import HTTPConnection
 from app.game.refusal import Refused, Why
 from app.tables.ports import Guests
 from app.tables.table import Person
-from app.web.parts import PartsDep
+from app.tables.tokens import Asker
+from app.web.parts import Parts, PartsDep
+from app.web.visit import visit_of
 
 COOKIE = "coinche_guest"
 COOKIE_SECONDS = 400 * 24 * 3600
@@ -43,14 +45,35 @@ def clean_name(name: str) -> str:
 
 
 def origin_is_allowed(connection: HTTPConnection, origins: tuple[str, ...]) -> bool:
-    """Whether a page of this origin may speak here: the host it asks, or one the operator allows. Programs send none."""
+    """Whether a page of this origin may speak here: the host it asks, or one the operator allows. Programs send none.
+
+    With a token it may be any: no browser adds that by itself, as it does with a cookie.
+    """
     origin = connection.headers.get("origin")
-    if origin is None or origin in origins:
+    if origin is None or origin in origins or bearer_of(connection) is not None:
         return True
     try:
         return urlsplit(origin).netloc == connection.headers["host"]
     except (KeyError, ValueError):
         return False
+
+
+def bearer_of(connection: HTTPConnection) -> str | None:
+    """The token that came along, as it came; None if there was none. A cookie beside it does not count."""
+    scheme, _, secret = connection.headers.get("authorization", "").partition(" ")
+    return secret.strip() if scheme.lower() == "bearer" else None
+
+
+async def identify(connection: HTTPConnection, parts: Parts) -> Asker:
+    """Look up who asks. Raises `Refused` for a token that is good for nothing, whatever the reason."""
+    secret = bearer_of(connection)
+    if secret is None:
+        cookie = connection.cookies.get(COOKIE)
+        return Asker(None if cookie is None else await parts.guests.by_token(cookie))
+    asker = await parts.tokens.asker(secret)
+    if asker is None:
+        raise Refused(Why.BAD_TOKEN)
+    return asker
 
 
 async def person_of(connection: HTTPConnection, guests: Guests) -> Person | None:
@@ -59,11 +82,26 @@ async def person_of(connection: HTTPConnection, guests: Guests) -> Person | None
     return None if token is None else await guests.by_token(token)
 
 
-async def _me(request: Request, parts: PartsDep) -> Person:
-    person = await person_of(request, parts.guests)
-    if person is None:
+async def asker_of(connection: HTTPConnection, parts: Parts) -> Asker:
+    """Who asks, looked up once."""
+    visit = visit_of(connection)
+    if visit.asker is None:
+        visit.asker = await identify(connection, parts)
+    return visit.asker
+
+
+async def _maybe_me(request: Request, parts: PartsDep) -> Person | None:
+    return (await asker_of(request, parts)).person
+
+
+MaybeMe = Annotated[Person | None, Depends(_maybe_me)]
+"""Who asks, or None for a stranger."""
+
+
+async def _me(me: MaybeMe) -> Person:
+    if me is None:
         raise Refused(Why.NOT_SIGNED_IN)
-    return person
+    return me
 
 
 Me = Annotated[Person, Depends(_me)]
@@ -84,7 +122,7 @@ class NameIn(BaseModel):
 
 @router.get("/me")
 async def who_am_i(me: Me) -> Guest:
-    """The guest that the cookie stands for."""
+    """Whom the cookie or the token stands for."""
     return Guest(id=me.id, name=me.name)
 
 
@@ -92,10 +130,16 @@ async def who_am_i(me: Me) -> Guest:
 async def call_me(body: NameIn, request: Request, response: Response, parts: PartsDep) -> Guest:
     """Make a guest with this name, or rename the one who asks."""
     name = clean_name(body.name)
+    asker = await asker_of(request, parts)
+    if asker.token is not None and asker.person is not None:
+        await parts.tokens.rename(Person(asker.person.id, name))
+        return Guest(id=asker.person.id, name=name)
     token = request.cookies.get(COOKIE)
     person = None if token is None else await parts.guests.rename(token, name)
     if person is None:
         person, token = await parts.guests.welcome(name)
+    else:
+        await parts.tokens.rename(person)
     response.set_cookie(
         COOKIE, token or "", max_age=COOKIE_SECONDS, httponly=True, samesite="lax", secure=request.url.scheme == "https"
     )

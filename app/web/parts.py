@@ -7,8 +7,10 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from app.tables.history import History
+from app.tables.limits import Limits
 from app.tables.play import Tables
 from app.tables.ports import Clock, Company, Dice, Guests, Lobby, Server
+from app.tables.tokens import Bots, Tokens
 from app.web.hub import Hub
 
 
@@ -20,6 +22,9 @@ class Parts:
     lobby: Lobby
     company: Company
     guests: Guests
+    tokens: Tokens
+    bots: Bots
+    limits: Limits
     history: History
     hub: Hub
     dice: Dice

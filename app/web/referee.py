@@ -7,6 +7,9 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from app.game.refusal import Refused, Why
+from app.tables.limits import REFEREE
+from app.web.parts import PartsDep
+from app.web.visit import visit_of
 from app.wire.referee import Unreadable, answer, read_json
 
 MOST_ITEMS = 1_000
@@ -25,12 +28,13 @@ _one_at_a_time = asyncio.Semaphore(1)
     "/referee",
     openapi_extra={"requestBody": {"content": {JSON: {"schema": {}}, LINES: {"schema": {"type": "string"}}}, "required": True}},
 )
-async def referee(request: Request) -> Response:
+async def referee(request: Request, parts: PartsDep) -> Response:
     """Judge single deals, auctions, hands: see docs/rules.md for the questions."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in (JSON, LINES):
         raise Refused(Why.WRONG_MEDIA_TYPE)
     questions = _read(await _body(request), kind)
+    await visit_of(request).take(parts.limits, REFEREE, cost=max(1, len(questions)) if isinstance(questions, list) else 1)
     async with _one_at_a_time:
         return await asyncio.to_thread(_answered, questions, kind)
 

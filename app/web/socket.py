@@ -12,11 +12,15 @@ from starlette.websockets import WebSocketDisconnect
 
 from app import metrics
 from app.game.refusal import Refused, Why
+from app.tables.limits import LOOKUPS
 from app.tables.ports import NewerFormat, Said
 from app.tables.table import Actor
+from app.tables.tokens import Asker, Scope
+from app.web.gate import is_void
 from app.web.hub import Client, Room
-from app.web.identity import clean_text, origin_is_allowed, person_of
+from app.web.identity import asker_of, clean_text, origin_is_allowed
 from app.web.parts import Parts
+from app.web.visit import visit_of
 from app.wire.messages import (
     NEEDS_TURN,
     PHRASES,
@@ -38,6 +42,7 @@ VERSION = "1"
 POLICY = 1008
 INTERNAL = 1011
 TRY_AGAIN = 1013
+BAD_TOKEN = 4401
 NO_SUCH_TABLE = 4404
 TOO_SLOW = 4408
 TOO_FAST = 4429
@@ -93,19 +98,20 @@ async def live(websocket: WebSocket) -> None:
         return
     await websocket.accept()
     try:
-        person = await person_of(websocket, parts.guests)
+        asker = await asker_of(websocket, parts)
     except Refused:
         await websocket.close(TRY_AGAIN)
         return
-    await Conversation(websocket, parts, Client(secrets.token_hex(8), person)).run()
+    await Conversation(websocket, parts, asker, Client(secrets.token_hex(8), asker.person)).run()
 
 
 class Conversation:
     """One socket from its first message to its last."""
 
-    def __init__(self, websocket: WebSocket, parts: Parts, client: Client) -> None:
+    def __init__(self, websocket: WebSocket, parts: Parts, asker: Asker, client: Client) -> None:
         self._websocket = websocket
         self._parts = parts
+        self._asker = asker
         self._client = client
         self._room: Room | None = None
         self._bucket = Bucket()
@@ -156,8 +162,10 @@ class Conversation:
         raise Closing(TOO_SLOW)
 
     async def _measure(self) -> None:
-        """Ask again and again how long the way is; the answer is taken in `_probed`."""
+        """Ask again and again how long the way is; the answer is taken in `_probed`. And whether the token is still good."""
         while True:
+            if self._asker.token is not None and await is_void(self._websocket, self._parts):
+                raise Closing(BAD_TOKEN)
             self._mark += 1
             self._asked = time.monotonic()
             self._client.outbox.put(probe(self._mark))
@@ -208,11 +216,14 @@ class Conversation:
 
     async def _join(self, message: Join) -> None:
         await self._part()
+        visit = visit_of(self._websocket)
+        await visit.look(self._parts.limits, LOOKUPS)
         self._client.watching = message.as_ == "spectator"
         try:
             self._room = await self._parts.hub.join(self._client, message.table)
         except Refused as no:
             if no.why is Why.NO_SUCH_TABLE:
+                await self._parts.limits.charge(LOOKUPS, visit.address)
                 raise Closing(NO_SUCH_TABLE) from None
             if no.why is Why.BUSY:  # one that is here and follows nothing would wait for ever
                 raise Closing(TRY_AGAIN) from None
@@ -233,6 +244,8 @@ class Conversation:
             raise Refused(Why.NO_SUCH_TABLE)
         if self._client.person is None:
             raise Refused(Why.NOT_SIGNED_IN)
+        if Scope.PLAY not in self._asker.scopes:
+            raise Refused(Why.MISSING_SCOPE)
         return self._room
 
     async def _act(self, message: Act) -> None:

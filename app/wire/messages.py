@@ -276,6 +276,7 @@ def _place_json(table: Table, seat: Seat, present: list[str | None]) -> dict[str
         "kind": "person" if person is not None else "house" if house is not None else "free",
         "player": person.id if person is not None else house.player if house is not None else None,
         "name": person.name if person is not None else house.name if house is not None else None,
+        "bot": person is not None and person.is_bot,
         "ready": place.ready,
         "away": place.away,
         "present": house is not None or (person is not None and person.id in present),

@@ -33,7 +33,7 @@
 /** @typedef {[number, number]} At */
 /** @typedef {{at: At, turn: number | null, deadline: number | null, next: number[], view: View | null, events: GameEvent[]}} Step */
 /**
- * @typedef {{seat: number, kind: "free" | "person" | "house", player: string | null, name: string | null,
+ * @typedef {{seat: number, kind: "free" | "person" | "house", player: string | null, name: string | null, bot: boolean,
  *   ready: boolean, away: boolean, present: boolean}} SeatInfo
  */
 /** @typedef {Record<string, string | number | boolean>} Rules */

@@ -42,6 +42,8 @@ def section(title: str) -> str:
 
 def differences(told: Any, real: Any, path: str = "") -> Iterator[str]:
     """Where the names in two values differ; where one is empty there is nothing to compare."""
+    if path in ("step.events[]", "step.view"):  # compared by themselves
+        return
     if isinstance(told, dict) and isinstance(real, dict):
         if set(told) != set(real) and not path.endswith(".rules"):
             yield f"{path}: {sorted(set(told) ^ set(real))}"
@@ -176,7 +178,10 @@ ONE_SEAT = ("SeatAway", "SeatBack", "SheetRead")
 
 def test_every_close_code_is_named_and_no_other() -> None:
     told = {int(code) for code in re.findall(r"\b[14]\d{3}\b", PAGE.partition("Close codes:")[2].partition("\n\n")[0])}
-    ours = {getattr(socket, name) for name in ("POLICY", "INTERNAL", "TRY_AGAIN", "NO_SUCH_TABLE", "TOO_SLOW", "TOO_FAST")}
+    ours = {
+        getattr(socket, name)
+        for name in ("POLICY", "INTERNAL", "TRY_AGAIN", "BAD_TOKEN", "NO_SUCH_TABLE", "TOO_SLOW", "TOO_FAST")
+    }
     by_the_server_below = {1007, 1009, 1012}
     assert told == ours | by_the_server_below
 

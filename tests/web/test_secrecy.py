@@ -119,7 +119,8 @@ def paths(site: Site, table: str, player: str) -> list[str]:
     found = ["/", f"/t/{table}", f"/g/{table}/1", "/openapi.json"]
     for path, methods in site.app.openapi()["paths"].items():
         if "get" in methods:
-            names = of_table | of_game | ({"id": player} if "players" in path else {}) | {"player": player, "lang": "fr"}
+            names = of_table | of_game | ({"id": player} if "players" in path else {})
+            names |= {"player": player, "lang": "fr", "bot": "b_0"}
             for name in re.findall(r"\{([^}:]*)", path):
                 path = re.sub(rf"\{{{name}[^}}]*\}}", names[name], path)
             found.append(path)

@@ -42,18 +42,19 @@ function place(session, seat) {
   const isMine = seat === session.seat;
   const name = isMine ? t("seat.you") : session.name(seat);
   const free = info.kind === "free";
+  const mark = info.bot ? t("seat.bot") : info.kind === "house" ? t("seat.house") : "";
   const bubble = session.bubbles.get(seat);
   return html`<div class="seat seat-${side} ${isTurn ? "is-turn" : ""} ${free ? "is-free" : ""} ${info.away ? "is-away" : ""}"
     data-testid="seat-${seat}" data-turn=${isTurn ? "true" : nothing} role="group" aria-label=${free ? t("seat.free") : name}>
     <div class="disc">
-      <span class="disc-face" aria-hidden="true">${free ? "" : info.kind === "house" ? icon("house") : initial(session.name(seat))}</span>
+      <span class="disc-face" aria-hidden="true">${free ? "" : mark ? icon("house") : initial(session.name(seat))}</span>
       ${isTurn ? ring(session, shown.deadline) : nothing}
       ${view?.phase === "playing" && seat !== view.viewer ? count(view.counts[seat] ?? 0) : nothing}
       ${view && view.dealer === seat && view.phase !== "over" ? html`<span class="dealer" title=${t("seat.dealer")}>${t("seat.dealer_letter")}<span class="aloud">${t("seat.dealer")}</span></span>` : nothing}
     </div>
     ${free
       ? freeSeat(session, seat)
-      : html`<span class="seat-name" title=${info.name ?? ""}>${name}${info.kind === "house" ? html`<span class="aloud"> (${t("seat.house")})</span>` : nothing}</span>`}
+      : html`<span class="seat-name" title=${mark ? `${info.name} (${mark})` : (info.name ?? "")}>${name}${mark ? html`<span class="aloud"> (${mark})</span>` : nothing}</span>`}
     ${free ? nothing : under(session, view, seat)}
     ${bubble ? html`<span class="bubble">${bubble.text}</span>` : nothing}
   </div>`;

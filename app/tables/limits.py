@@ -1,0 +1,60 @@
+"""How often may one ask? Token buckets: so many at once, and so many more a second."""
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A kind of question, and how often one asker may put it."""
+
+    name: str
+    rate: float
+    burst: int
+
+    @property
+    def window(self) -> int:
+        """Seconds after which an empty bucket is full."""
+        return ceil(self.burst / self.rate)
+
+
+GENERAL = Policy("general", 20, 60)
+OPENING = Policy("open", 1 / 3, 10)
+"""Opening a table."""
+
+GUESTS = Policy("guests", 1, 20)
+"""Making guests, by address."""
+
+LOOKUPS = Policy("lookups", 1, 20)
+"""Asking for tables and games that are not there, by address: who guesses ids finds few."""
+
+HANDSHAKES = Policy("handshakes", 20, 300)
+"""Opening sockets, by address: a whole club behind one must be back at once after a roll-out."""
+
+REFEREE = Policy("referee", 1_000, 20_000)
+"""Questions for the referee, each of a list counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether it may be asked now, how much may be asked at once after it, and seconds: until all may, and until this may."""
+
+    policy: Policy
+    allowed: bool
+    left: int
+    full: int
+    wait: int
+
+
+class Limits(Protocol):
+    """The buckets, shared by all processes."""
+
+    async def take(self, policy: Policy, who: str, cost: int = 1) -> Verdict | None:
+        """Take from a bucket if there is enough in it; None where nothing is limited."""
+
+    async def look(self, policy: Policy, who: str) -> Verdict | None:
+        """Whether something could be taken; nothing is."""
+
+    async def charge(self, policy: Policy, who: str) -> None:
+        """Take from a bucket what is not in it, to be missed later."""

@@ -1,0 +1,198 @@
+"""Tokens and bots over REST: for the guest who comes with a cookie, since a token makes no tokens."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, StrictInt, StrictStr
+
+from app.game.refusal import Refused, Why
+from app.tables.table import Person
+from app.tables.tokens import MOST_DAYS, OF_A_GUEST, Scope, Token
+from app.web.identity import Me, NameIn, clean_name
+from app.web.parts import Parts, PartsDep
+
+DAY_MS = 24 * 3600 * 1000
+
+router = APIRouter(prefix="/api/v1/me", tags=["me"])
+
+
+class TokenIn(BaseModel):
+    """The token that is wanted: `expires` in so many days, or never."""
+
+    name: StrictStr
+    scopes: list[StrictStr]
+    expires: StrictInt | None = None
+
+
+class BotIn(BaseModel):
+    """The bot that is wanted, and what its first token is good for."""
+
+    name: StrictStr
+    scopes: list[StrictStr] = [Scope.READ.value, Scope.PLAY.value]
+    expires: StrictInt | None = None
+
+
+class TokenOut(BaseModel):
+    """A token, without what it is used with. Times in ms."""
+
+    id: str
+    name: str
+    scopes: list[Scope]
+    created: int
+    expires: int | None
+    used: int | None
+
+
+class NewToken(TokenOut):
+    """A token with its secret, which is shown this once."""
+
+    secret: str
+
+
+class TokenList(BaseModel):
+    """Tokens, newest first."""
+
+    tokens: list[TokenOut]
+
+
+class Bot(BaseModel):
+    """A bot as others see it."""
+
+    id: str
+    name: str
+    bot: bool = True
+
+
+class NewBot(Bot):
+    """A bot with its first token."""
+
+    token: NewToken
+
+
+class BotList(BaseModel):
+    """One's bots."""
+
+    bots: list[Bot]
+
+
+async def _bot(bot: str, me: Me, parts: PartsDep) -> Person:
+    """The asker's bot of this id; another's is as unknown as one that does not exist."""
+    for one in await parts.bots.of(me.id):
+        if one.id == bot:
+            return one
+    raise Refused(Why.NOT_FOUND)
+
+
+MyBot = Annotated[Person, Depends(_bot)]
+
+
+@router.get("/tokens")
+async def list_tokens(me: Me, parts: PartsDep) -> TokenList:
+    """One's tokens, without their secrets."""
+    return _list(await parts.tokens.of(me.id))
+
+
+@router.post("/tokens", status_code=201)
+async def make_token(body: TokenIn, me: Me, parts: PartsDep) -> NewToken:
+    """Make a token that acts in one's own name. Its secret is in this answer and nowhere else."""
+    return await _issue(parts, me, body.name, body.scopes, body.expires)
+
+
+@router.delete("/tokens/{token}", status_code=204)
+async def revoke_token(token: str, me: Me, parts: PartsDep) -> None:
+    """Revoke a token; from now on it is good for nothing."""
+    await _revoke(parts, me, token)
+
+
+@router.get("/bots")
+async def list_bots(me: Me, parts: PartsDep) -> BotList:
+    """One's bots."""
+    return BotList(bots=[Bot(id=one.id, name=one.name) for one in await parts.bots.of(me.id)])
+
+
+@router.post("/bots", status_code=201)
+async def make_bot(body: BotIn, me: Me, parts: PartsDep) -> NewBot:
+    """Make a bot: an identity of its own that a program plays with, shown as such, with its first token."""
+    name, scopes = clean_name(body.name), _scopes(body.scopes)
+    _check_days(body.expires)
+    bot = await parts.bots.make(me.id, name)
+    if bot is None:
+        raise Refused(Why.TOO_MANY)
+    return NewBot(id=bot.id, name=bot.name, token=await _issue(parts, bot, name, sorted(scopes), body.expires))
+
+
+@router.patch("/bots/{bot}")
+async def rename_bot(body: NameIn, bot: MyBot, me: Me, parts: PartsDep) -> Bot:
+    """Give the bot another name."""
+    renamed = await parts.bots.rename(me.id, bot.id, clean_name(body.name))
+    if renamed is None:
+        raise Refused(Why.NOT_FOUND)
+    return Bot(id=renamed.id, name=renamed.name)
+
+
+@router.delete("/bots/{bot}", status_code=204)
+async def dismiss_bot(bot: str, me: Me, parts: PartsDep) -> None:
+    """Dismiss the bot: its tokens are good for nothing from now on."""
+    if not await parts.bots.dismiss(me.id, bot):
+        raise Refused(Why.NOT_FOUND)
+
+
+@router.get("/bots/{bot}/tokens")
+async def list_tokens_of_bot(bot: MyBot, parts: PartsDep) -> TokenList:
+    """The bot's tokens, without their secrets."""
+    return _list(await parts.tokens.of(bot.id))
+
+
+@router.post("/bots/{bot}/tokens", status_code=201)
+async def make_token_for_bot(body: TokenIn, bot: MyBot, parts: PartsDep) -> NewToken:
+    """Make a further token for the bot."""
+    return await _issue(parts, bot, body.name, body.scopes, body.expires)
+
+
+@router.delete("/bots/{bot}/tokens/{token}", status_code=204)
+async def revoke_token_of_bot(token: str, bot: MyBot, parts: PartsDep) -> None:
+    """Revoke a token of the bot."""
+    await _revoke(parts, bot, token)
+
+
+async def _issue(parts: Parts, owner: Person, name: str, scopes: Sequence[str], days: int | None) -> NewToken:
+    shown, wanted, now = clean_name(name), _scopes(scopes), parts.clock()
+    _check_days(days)
+    issued = await parts.tokens.issue(owner, shown, wanted, now, None if days is None else now + days * DAY_MS)
+    if issued is None:
+        raise Refused(Why.TOO_MANY)
+    token, secret = issued
+    return NewToken(**_out(token).model_dump(), secret=secret)
+
+
+async def _revoke(parts: Parts, owner: Person, token: str) -> None:
+    if not await parts.tokens.revoke(owner.id, token):
+        raise Refused(Why.NOT_FOUND)
+
+
+def _scopes(names: Sequence[str]) -> frozenset[Scope]:
+    """What a guest can give away. Raises `Refused` for anything else, and for nothing."""
+    if not names or not set(names) <= OF_A_GUEST:
+        raise Refused(Why.WRONG_VALUE, "scopes")
+    return frozenset(map(Scope, names))
+
+
+def _check_days(days: int | None) -> None:
+    if days is not None and not 1 <= days <= MOST_DAYS:
+        raise Refused(Why.WRONG_VALUE, "expires")
+
+
+def _list(tokens: Sequence[Token]) -> TokenList:
+    return TokenList(tokens=[_out(one) for one in tokens])
+
+
+def _out(token: Token) -> TokenOut:
+    return TokenOut(
+        id=token.id,
+        name=token.name,
+        scopes=sorted(token.scopes),
+        created=token.created,
+        expires=token.expires,
+        used=token.used,
+    )

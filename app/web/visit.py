@@ -1,0 +1,70 @@
+"""One question from outside: from which address, by whom, and which limits it has met."""
+
+from dataclasses import dataclass, field
+from ipaddress import IPv6Address, ip_address
+
+from starlette.requests import HTTPConnection
+
+from app.game.refusal import Refused, Why
+from app.tables.limits import Limits, Policy, Verdict
+from app.tables.tokens import Asker
+
+
+@dataclass
+class Visit:
+    """`asker` None: not looked up yet."""
+
+    address: str
+    asker: Asker | None = None
+    verdicts: list[Verdict] = field(default_factory=list)
+
+    @property
+    def who(self) -> str:
+        """Whose bucket is taken from: the token's, else the person's, else the address's."""
+        if self.asker is not None and self.asker.token is not None:
+            return f"t:{self.asker.token}"
+        if self.asker is not None and self.asker.person is not None:
+            return f"p:{self.asker.person.id}"
+        return self.address
+
+    async def take(self, limits: Limits, policy: Policy, who: str | None = None, cost: int = 1) -> None:
+        """Raises `Refused` if that is too much now."""
+        verdict = await limits.take(policy, self.who if who is None else who, cost)
+        if verdict is not None:
+            self.verdicts.append(verdict)
+            self._heed(verdict)
+
+    async def look(self, limits: Limits, policy: Policy) -> None:
+        """Raises `Refused` if nothing is left for this address; nothing is taken."""
+        verdict = await limits.look(policy, self.address)
+        if verdict is not None and not verdict.allowed:
+            self.verdicts.append(verdict)
+            self._heed(verdict)
+
+    @staticmethod
+    def _heed(verdict: Verdict) -> None:
+        if not verdict.allowed:
+            raise Refused(Why.TOO_FAST)
+
+
+def visit_of(connection: HTTPConnection) -> Visit:
+    """The visit that this connection is, begun where nobody has."""
+    state = connection.scope.setdefault("state", {})
+    if "visit" not in state:
+        state["visit"] = Visit(_address(connection))
+    visit: Visit = state["visit"]
+    return visit
+
+
+def _address(connection: HTTPConnection) -> str:
+    """Where it comes from; of an IPv6 address the half that one household has for itself."""
+    host = "" if connection.client is None else connection.client.host
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return f"a:{host}"
+    if not isinstance(address, IPv6Address):
+        return f"a:{address}"
+    if address.ipv4_mapped is not None:
+        return f"a:{address.ipv4_mapped}"
+    return f"a:{IPv6Address(int(address) >> 64 << 64)}/64"
