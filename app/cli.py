@@ -151,11 +151,6 @@ def seed(
     typer.echo(f"{games} finished games are stored.")
 
 
-def main() -> None:
-    """Run the command line."""
-    cli()
-
-
 @contextmanager
 def _progress() -> Iterator[Callable[[str, int, int], None]]:
     """Shows on standard error how much of each thing is done."""
@@ -181,7 +176,7 @@ def _serve(settings: Settings, listener: socket.socket, processes: int) -> None:
         else:
             urls = {"REDIS_URL": servers.redis_url, "DATABASE_URL": servers.database_url}
             logs.configure(settings.log_level)
-            Flock(processes, listener, urls).run(announce)
+            Flock(processes, listener, urls, _is_alone(settings)).run(announce)
         # From here on only the servers have to be told goodbye; a second Ctrl-C shall not cut that short.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
@@ -200,7 +195,12 @@ def _serve_here(settings: Settings, servers: Servers, listener: socket.socket, a
 
     logs.configure(settings.log_level)
     app = build(settings, servers.redis_url, servers.database_url)
-    Server(app, settings.log_level, announce, settings.proxies).run([listener])
+    Server(app, settings.log_level, announce, settings.proxies, _is_alone(settings)).run([listener])
+
+
+def _is_alone(settings: Settings) -> bool:
+    """Whether nobody else can serve these tables: the store is this command's own."""
+    return settings.redis_url is None
 
 
 def _prepare(redis_url: str, database_url: str) -> None:
@@ -264,7 +264,3 @@ def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
 def _fail(line: str) -> NoReturn:
     typer.echo(line, err=True)
     raise typer.Exit(1)
-
-
-if __name__ == "__main__":
-    main()

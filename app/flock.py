@@ -52,18 +52,20 @@ class _Member:
         self.is_ready = os.read(self.pipe, 1) != b""
         return self.is_ready
 
-    def ask_to_leave(self) -> None:
+    def ask_to_leave(self, how: signal.Signals = signal.SIGTERM) -> None:
         self.deadline = time.monotonic() + STOP_SECONDS
-        self.process.terminate()
+        self.process.send_signal(how)
 
 
 class Flock:
     """Processes of this program, each serving the same listener; SIGHUP replaces them one by one."""
 
-    def __init__(self, count: int, listener: socket.socket, environment: Mapping[str, str]) -> None:
+    def __init__(self, count: int, listener: socket.socket, environment: Mapping[str, str], alone: bool) -> None:
+        """`environment` is added to this process's. `alone`: no other process has these tables."""
         self._count = count
         self._listener = listener
         self._environment = dict(os.environ) | dict(environment)
+        self._farewell = signal.SIGINT if alone else signal.SIGTERM
         self._members: list[_Member] = []
         self._leaving: list[_Member] = []
         self._to_renew: list[int] = []
@@ -163,7 +165,7 @@ class Flock:
             if asked < max(1, self._stops):
                 asked += 1
                 for member in self._leaving:
-                    member.ask_to_leave()
+                    member.ask_to_leave(self._farewell)
             self._see_off()
             time.sleep(LOOK_SECONDS)
 
@@ -176,6 +178,8 @@ class Flock:
 
     def _on_stop(self, number: int, frame: FrameType | None) -> None:
         self._stops += 1
+        if number == signal.SIGINT:
+            self._farewell = signal.SIGINT
 
     def _on_renew(self, number: int, frame: FrameType | None) -> None:
         self._renewing = True

@@ -24,7 +24,9 @@ from app.store.redis import RedisBell, RedisCompany, RedisGuests, RedisLobby, Re
 from app.store.server import Store, connect, describe, reply
 from app.store.tokens import RedisBots, RedisTokens
 from app.tables.croupier import Croupier
+from app.tables.lobby import Board
 from app.tables.play import Tables
+from app.tables.ports import Lobby
 from app.web import errors, gate, health, history, identity, pages, referee, rules, socket, tables, tokens
 from app.web.hub import Hub
 from app.web.parts import Parts
@@ -40,7 +42,7 @@ class Joined:
     engine: AsyncEngine
     bell: RedisBell
     tables: Tables
-    lobby: RedisLobby
+    lobby: Lobby
     croupier: Croupier
     archive: Archive
 
@@ -51,12 +53,12 @@ async def joined(settings: Settings, redis_url: str, database_url: str) -> Async
     engine = connect_postgres(database_url)
     async with connect(redis_url) as redis:
         log = RedisLog(redis, settings.redis_wait, settings.table_days)
-        bell, lobby = RedisBell(redis), RedisLobby(redis)
+        bell, board = RedisBell(redis), Board(RedisLobby(redis), now_ms)
         await log.prepare()
         await bell.prepare()
-        tables = Tables(log, lobby)
+        tables = Tables(log, board)
         archive = Archive(redis, engine, days=settings.table_days)
-        yield Joined(redis, engine, bell, tables, lobby, Croupier(tables, log, SystemDice()), archive)
+        yield Joined(redis, engine, bell, tables, board, Croupier(tables, log, SystemDice()), archive)
         await bell.close()
     await engine.dispose()
 

@@ -419,7 +419,7 @@ class RedisLobby:
         if idle:
             await reply(self._redis.hdel(self.KEY, *idle))
         listed = [one for name, text in shown.items() if name not in idle and (one := _listed(text)) is not None]
-        return sorted(listed, key=lambda one: one.table.created, reverse=True)
+        return sorted(listed, key=lambda one: (one.table.created, one.table.id), reverse=True)
 
 
 def _listed(shown: dict[str, Any]) -> Listed | None:

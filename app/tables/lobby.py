@@ -1,26 +1,66 @@
 """Opening a table and sitting down with the house: what is asked before the first card."""
 
+import asyncio
+from collections.abc import Iterable, Sequence
+
 from app.game.refusal import Refused, Why
 from app.game.rules import Rules
 from app.game.seats import Seat
 from app.tables.mirror import Mirror
 from app.tables.play import Tables
-from app.tables.ports import Clock, Company, Dice
+from app.tables.ports import Clock, Company, Dice, Listed, Lobby
 from app.tables.table import CLOCKS, Actor, AddHouse, CallStandIn, House, Person, Sit, Start, Table
 
 HOUSES = (House("alma", "Alma"), House("basile", "Basile"), House("cleo", "Cléo"), House("dario", "Dario"))
 """The players of the house, in the order in which they are called to a table."""
 
 
+LOOK_MS = 1_000
+"""So old may a list of tables be in which another process has changed something."""
+
+
+class Board:
+    """The lobby as one process sees it (port `Lobby`): looked up at most once a second, however many ask."""
+
+    def __init__(self, lobby: Lobby, clock: Clock) -> None:
+        self._lobby = lobby
+        self._clock = clock
+        self._asked: asyncio.Task[Sequence[Listed]] | None = None
+        self._when = 0
+
+    async def show(self, table: Table) -> None:
+        await self._lobby.show(table)
+        self._asked = None
+
+    async def tables(self) -> Sequence[Listed]:
+        now = self._clock()
+        if self._asked is None or now - self._when >= LOOK_MS:
+            self._when, self._asked = now, asyncio.ensure_future(self._lobby.tables())
+        return await asyncio.shield(self._asked)
+
+
 async def open_table(
-    tables: Tables, dice: Dice, clock: Clock, host: Person, rules: Rules, seconds: int | None, listed: bool
+    tables: Tables,
+    dice: Dice,
+    clock: Clock,
+    host: Person,
+    rules: Rules,
+    seconds: int | None,
+    listed: bool,
+    seat: Seat = Seat.FIRST,
+    houses: Iterable[Seat] = (),
 ) -> Mirror:
-    """A new table with its host on the first seat. Raises `Refused` for a clock that is not offered."""
+    """A new table with its host on a seat and house players on others. Raises `Refused`, also for a clock not offered."""
     if seconds not in CLOCKS:
         raise Refused(Why.WRONG_VALUE, "clock")
+    taken = (seat, *houses)
+    if len(set(taken)) < len(taken):
+        raise Refused(Why.SEAT_TAKEN, "house")
     table = Table(dice.table_id(), host.id, rules, seconds, listed, clock())
     mirror = await tables.open(table)
-    await tables.act(table.id, Actor(host.id), "open", Sit(host, Seat.FIRST))
+    await tables.act(table.id, Actor(host.id), "open", Sit(host, seat))
+    for one in taken[1:]:
+        await tables.act(table.id, Actor(host.id), f"open:{one}", AddHouse(HOUSES, one))
     return mirror
 
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import AsyncIterator
 from typing import Annotated, Literal, TypeVar
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
@@ -13,7 +12,6 @@ from app.game.refusal import Refused, Why
 from app.game.rules import PRESETS
 from app.game.trump import Trump
 from app.tables.history import (
-    Bookmark,
     Filter,
     GameRecord,
     GameRow,
@@ -25,20 +23,16 @@ from app.tables.history import (
     bookmark_of_player,
     folded,
 )
-from app.web import cursors
+from app.web import lists
 from app.web.etag import tagged
 from app.web.identity import LONGEST_NAME, MaybeMe, clean_text
+from app.web.lists import LAST_MS, LONGEST_LIST, MOMENTS, Page
 from app.web.parts import PartsDep
-
-LONGEST_LIST = 100
-LAST_MS = 253_402_300_799_999
-"""The end of the year 9999, the last moment that is told in ms everywhere."""
 
 NDJSON = "application/x-ndjson"
 Found = TypeVar("Found")
 
 _ID = re.compile(r"[\w.-]{1,64}")
-_MOMENTS = range(LAST_MS + 1)
 _RATINGS = range(-(2**31), 2**31)
 _GAME = TypeAdapter(GameRecord)
 _SHEET = TypeAdapter(GameSheet)
@@ -64,15 +58,6 @@ Asker = Annotated[str | None, Depends(_asker)]
 
 Id = Annotated[str, Field(pattern=r"^[\w.-]{1,64}$")]
 Ms = Annotated[int, Field(ge=0, le=LAST_MS)]
-
-
-class Page(BaseModel):
-    """Which part of a list. A name that is not known is refused, so that a filter with a slip of the pen does not list all."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    cursor: str | None = Field(None, max_length=cursors.LONGEST, description="`next` of the page before; none for the first")
-    limit: int = Field(20, ge=1, le=LONGEST_LIST, description="Rows a page")
 
 
 class OfOne(BaseModel):
@@ -170,10 +155,10 @@ async def list_players(
     name = None if asked.name is None else folded(clean_text(asked.name))
     if name == "":
         raise Refused(Why.WRONG_VALUE, "name")
-    after = _after(request, asked.cursor, _RATINGS if name is None else None)
+    after = lists.begin(request, asked.cursor, _RATINGS if name is None else None)
     found = await history.players(asked.everyone, name, after, asked.limit + 1)
     rows = list(found[: asked.limit])
-    more = _next(request, response, bookmark_of_player(rows[-1], name)) if len(found) > asked.limit else None
+    more = lists.link(request, response, bookmark_of_player(rows[-1], name)) if len(found) > asked.limit else None
     return Players(players=rows, next=more)
 
 
@@ -228,9 +213,9 @@ async def read_game(request: Request, table: str, number: int, history: HistoryD
 
 
 async def _games(request: Request, response: Response, history: History, asker: str | None, which: Filter, page: Page) -> Games:
-    found = await history.games(which, asker, _after(request, page.cursor, _MOMENTS), page.limit + 1)
+    found = await history.games(which, asker, lists.begin(request, page.cursor, MOMENTS), page.limit + 1)
     rows = list(found[: page.limit])
-    more = _next(request, response, bookmark_of_game(rows[-1])) if len(found) > page.limit else None
+    more = lists.link(request, response, bookmark_of_game(rows[-1])) if len(found) > page.limit else None
     return Games(games=rows, next=more)
 
 
@@ -246,24 +231,6 @@ def _line(game: GameSheet | GameRecord) -> bytes:
 
 
 # --- both ------------------------------------------------------------------------------------------------------------
-
-
-def _after(request: Request, cursor: str | None, keys: range | None) -> Bookmark | None:
-    return None if cursor is None else cursors.read(cursor, _scope(request), keys)
-
-
-def _next(request: Request, response: Response, last: Bookmark) -> str:
-    """The cursor of the next page, which a header links to."""
-    cursor = cursors.write(last, _scope(request))
-    others = [(name, value) for name, value in request.query_params.multi_items() if name != "cursor"]
-    response.headers["Link"] = f'<{request.url.path}?{urlencode([*others, ("cursor", cursor)])}>; rel="next"'
-    return cursor
-
-
-def _scope(request: Request) -> str:
-    """A list and its filters; pages of it may differ in length."""
-    asked = sorted((name, value) for name, value in request.query_params.multi_items() if name not in ("cursor", "limit"))
-    return f"{request.scope['path']}?{urlencode(asked)}"
 
 
 def _id(word: str) -> str:

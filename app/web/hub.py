@@ -203,10 +203,15 @@ class Hub:
         if not self.clients:
             self._nobody.set()
 
-    async def see_off(self) -> None:
-        """Tell everybody that this process goes, each with a delay of its own, and wait until they have gone elsewhere."""
+    async def see_off(self, alone: bool) -> None:
+        """Tell everybody that this process goes, each with a delay of its own, and wait until they have gone elsewhere.
+
+        `alone`: there is no elsewhere; they call again until somebody answers.
+        """
         self.is_leaving = True
         self.on_leaving()
+        if alone:
+            return
         for client in tuple(self.clients):
             client.outbox.put(messages.bye("going_away", secrets.randbelow(BYE_SPREAD_MS)))
         try:

@@ -19,7 +19,10 @@ GRACE_SECONDS = 10
 class Server(uvicorn.Server):
     """uvicorn, but what a signal means is decided here."""
 
-    def __init__(self, app: FastAPI, log_level: str, announce: Callable[[], None], proxies: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, app: FastAPI, log_level: str, announce: Callable[[], None], proxies: tuple[str, ...] = (), alone: bool = False
+    ) -> None:
+        """`announce` is called when it listens. `alone`: no other process has these tables, so guests have nowhere to go."""
         super().__init__(
             uvicorn.Config(
                 app,
@@ -41,6 +44,7 @@ class Server(uvicorn.Server):
         )
         self._app = app
         self._announce = announce
+        self._alone = alone
         self._leaving: asyncio.Task[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -50,24 +54,24 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """The first Ctrl-C or SIGTERM asks to leave, the next insists."""
+        """SIGTERM asks to leave, SIGINT or Ctrl-C as well, but without waiting for guests; the next of them insists."""
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self.leave)
+        loop.add_signal_handler(signal.SIGTERM, self.leave, self._alone)
+        loop.add_signal_handler(signal.SIGINT, self.leave, True)
         yield
 
-    def leave(self) -> None:
-        """See the guests off, then stop; asked again, stop at once."""
+    def leave(self, alone: bool = False) -> None:
+        """See the guests off, unless they have nowhere to go, then stop; asked again, stop at once."""
         if self._leaving is not None:
             self.force_exit = self.should_exit = True
             return
-        self._leaving = asyncio.get_running_loop().create_task(self._see_off())
+        self._leaving = asyncio.get_running_loop().create_task(self._see_off(alone))
 
-    async def _see_off(self) -> None:
+    async def _see_off(self, alone: bool) -> None:
         """uvicorn would close every socket at once. Newcomers are no longer let in; whoever shares the listener takes them."""
         for listener in getattr(self, "servers", ()):
             listener.close()
         parts: Parts | None = getattr(self._app.state, "parts", None)
         if parts is not None:
-            await parts.hub.see_off()
+            await parts.hub.see_off(alone)
         self.should_exit = True

@@ -1,17 +1,21 @@
 """Tables over REST: open, list, read, sit, leave, ready, start, and the players of the house."""
 
 import secrets
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Response
-from pydantic import BaseModel, StrictBool, StrictInt, StrictStr
+from fastapi import APIRouter, Path, Query, Request, Response
+from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr
 
 from app.game.refusal import Refused, Why
-from app.game.rules import override, preset
+from app.game.rules import PRESETS, override, preset, preset_of
 from app.game.seats import Seat
 from app.tables import lobby
+from app.tables.history import Bookmark
+from app.tables.ports import Listed
 from app.tables.table import Actor, Command, GetReady, Leave, RemoveHouse, Sit
+from app.web import lists
 from app.web.identity import Me
+from app.web.lists import LONGEST_LIST, MOMENTS, Page
 from app.web.parts import Parts, PartsDep
 from app.wire.messages import table_json
 
@@ -21,12 +25,36 @@ TableId = Annotated[str, Path(max_length=40)]
 
 
 class OpenIn(BaseModel):
-    """The table that is wanted: a preset, fields to override, seconds a turn, and whether the lobby shows it."""
+    """The table that is wanted: a preset, fields to override, seconds a turn, whether the lobby shows it, who sits where."""
 
     preset: StrictStr = "announced-701"
     options: dict[str, Any] = {}
     clock: StrictInt | None = None
     listed: StrictBool = True
+    seat: StrictInt = 0
+    house: list[StrictInt] = Field([], max_length=3)
+
+
+class TablesAsked(Page):
+    """Which tables."""
+
+    limit: int = Field(50, ge=1, le=LONGEST_LIST, description="Rows a page")
+    preset: str | None = Field(None, description="Tables under this unchanged preset", examples=["announced-701"])
+    status: Literal["open", "playing"] | None = Field(None, description="Those that wait for players, or those that play")
+    free: bool | None = Field(None, description="Those with a free seat, or those without")
+    clock: bool | None = Field(None, description="Those with a clock, or those without")
+
+    def lists(self, one: Listed) -> bool:
+        """Whether the table is asked for. Raises `Refused`."""
+        if self.preset is not None and self.preset not in PRESETS:
+            raise Refused(Why.UNKNOWN_PRESET, "preset")
+        is_free = any(place.occupant is None for place in one.table.places)
+        return (
+            self.preset in (None, preset_of(one.table.rules))
+            and self.status in (None, "playing" if one.playing else "open")
+            and self.free in (None, is_free)
+            and self.clock in (None, one.table.clock is not None)
+        )
 
 
 class SeatIn(BaseModel):
@@ -52,9 +80,9 @@ class ReadyIn(BaseModel):
     ready: StrictBool = True
 
 
-def _seat(number: int) -> Seat:
+def _seat(number: int, field: str = "seat") -> Seat:
     if number not in range(4):
-        raise Refused(Why.SEAT_OUT_OF_RANGE, "seat")
+        raise Refused(Why.SEAT_OUT_OF_RANGE, field)
     return Seat(number)
 
 
@@ -75,18 +103,34 @@ async def _done(parts: Parts, table: str, me: Me, command: Command) -> dict[str,
 
 @router.post("", status_code=201)
 async def open_table(body: OpenIn, me: Me, parts: PartsDep, response: Response) -> dict[str, Any]:
-    """Open a table; its host sits on seat 0."""
+    """Open a table; its host sits down, and players of the house if wanted."""
     rules = override(preset(body.preset), body.options)
-    mirror = await lobby.open_table(parts.tables, parts.dice, parts.clock, me, rules, body.clock, body.listed)
+    houses = [_seat(one, "house") for one in body.house]
+    mirror = await lobby.open_table(
+        *(parts.tables, parts.dice, parts.clock, me, rules, body.clock, body.listed, _seat(body.seat), houses)
+    )
     response.headers["Location"] = f"/api/v1/tables/{mirror.table.id}"
     return await _shown(parts, mirror.table.id)
 
 
 @router.get("")
-async def list_tables(parts: PartsDep) -> dict[str, Any]:
+async def list_tables(
+    request: Request, response: Response, parts: PartsDep, asked: Annotated[TablesAsked, Query()]
+) -> dict[str, Any]:
     """The tables that anybody may find, newest first."""
-    listed = await parts.lobby.tables()
-    return {"tables": [table_json(one.table, one.playing, ()) for one in listed]}
+    after = lists.begin(request, asked.cursor, MOMENTS)
+    found = [one for one in await parts.lobby.tables() if asked.lists(one) and (after is None or _comes_after(one, after))]
+    page = found[: asked.limit]
+    more = lists.link(request, response, _place(page[-1])) if len(found) > len(page) else None
+    return {"tables": [table_json(one.table, one.playing, ()) for one in page], "next": more}
+
+
+def _place(listed: Listed) -> Bookmark:
+    return Bookmark(listed.table.created, listed.table.id)
+
+
+def _comes_after(listed: Listed, last: Bookmark) -> bool:
+    return (listed.table.created, listed.table.id) < (last.key, last.id)
 
 
 @router.get("/{table}")

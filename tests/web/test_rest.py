@@ -319,6 +319,63 @@ async def test_the_lobby_lists_the_newest_first_and_hides_what_is_private(five: 
     assert last not in [one["id"] for one in (await stranger.get("/tables"))["tables"]]
 
 
+async def test_the_lobby_is_read_in_pages_and_by_filters(five: list[Person], stranger: Person) -> None:
+    opened = [
+        await five[0].post("/tables", wish, 201)
+        for wish in (
+            {"preset": "ffb-2000", "clock": 30, "house": [1, 2, 3]},
+            {"preset": "ffb-2000", "options": {"target": 100}},
+            {"preset": "ffb-2000"},
+            {"preset": "ffb-2000", "clock": 60},
+        )
+    ]
+    full, changed, plain, clocked = (one["id"] for one in opened)
+    await five[0].post(f"/tables/{full}/ready")
+
+    async def listed(filters: str) -> set[str]:
+        found = await stranger.get(f"/tables?limit=100{filters}")
+        return {one["id"] for one in found["tables"]} & {full, changed, plain, clocked}
+
+    assert await listed("") == {full, changed, plain, clocked}
+    assert await listed("&preset=ffb-2000") == {full, plain, clocked}
+    assert await listed("&preset=ffb-2000&clock=true") == {full, clocked}
+    assert await listed("&clock=false") == {changed, plain}
+    assert await listed("&status=playing") == await listed("&free=false") == {full}
+    assert await listed("&status=open&free=true") == {changed, plain, clocked}
+
+    path, pages = "/api/v1/tables?preset=ffb-2000&limit=2", []
+    while path:
+        answer = await stranger.http.get(path)
+        pages.append([one["id"] for one in answer.json()["tables"]])
+        path = answer.links["next"]["url"] if answer.json()["next"] else ""
+    assert [one for page in pages for one in page if one in {full, plain, clocked}] == [clocked, plain, full]
+    assert all(len(page) <= 2 for page in pages)
+
+    cursor = (await stranger.get("/tables?limit=1"))["next"]
+    for query, reason in {
+        "preset=belote": "unknown_preset",
+        "status=over": "wrong_type",
+        "full=true": "wrong_type",
+        f"free=true&cursor={cursor}": "bad_cursor",
+        "limit=101": "wrong_type",
+    }.items():
+        assert why(await stranger.http.get(f"/api/v1/tables?{query}")) == reason
+
+
+async def test_whoever_opens_a_table_says_who_sits_where(five: list[Person]) -> None:
+    table = await five[0].post("/tables", {"seat": 2, "house": [3, 0]}, 201)
+    assert [seat["kind"] for seat in table["seats"]] == ["house", "free", "person", "house"]
+    assert table["seats"][2]["player"] == table["host"] == five[0].id
+    for wish, reason in (
+        ({"seat": 4}, "seat_out_of_range"),
+        ({"house": [1, 4]}, "seat_out_of_range"),
+        ({"house": [0]}, "seat_taken"),
+        ({"house": [1, 1]}, "seat_taken"),
+        ({"house": [0, 1, 2, 3]}, "wrong_type"),
+    ):
+        assert why(await five[0].http.post("/api/v1/tables", json=wish)) == reason
+
+
 async def test_a_new_table_says_where_it_is(five: list[Person]) -> None:
     response = await five[0].http.post("/api/v1/tables", json={})
     body = response.json()

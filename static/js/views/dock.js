@@ -51,14 +51,16 @@ function standIn(session) {
 }
 
 /**
- * Without a clock the host may have an absent person's cards played.
+ * Without a clock an absent person's cards may be played: the host asks for that, or anybody where the host is the one who is gone.
  * @param {Session} session
  */
 function absent(session) {
   const { table } = session;
-  if (!session.isHost || !table || table.clock !== null || table.status !== "playing") return nothing;
+  if (session.seat === null || !table || table.clock !== null || table.status !== "playing") return nothing;
+  const host = table.seats.find((one) => one.player === table.host);
+  const asks = session.isHost || !host || host.away;
   return table.seats
-    .filter((one) => one.kind === "person" && !one.present && !one.away && one.seat !== session.seat)
+    .filter((one) => one.kind === "person" && !one.present && !one.away && one.seat !== session.seat && (asks || one === host))
     .map(
       ({ seat }) => html`<div class="banner">
         <span>${t("stand_in.absent", { name: session.name(seat) })}</span>
