@@ -88,7 +88,8 @@ class Person:
     @asynccontextmanager
     async def socket(self, **options: Any) -> AsyncIterator["Line"]:
         """A socket that follows nothing yet."""
-        headers = {"Cookie": self.cookie} if self.cookie else {}
+        token = self.http.headers.get("authorization")
+        headers = ({"Cookie": self.cookie} if self.cookie else {}) | ({"Authorization": token} if token else {})
         url = str(self.http.base_url).replace("http", "ws").rstrip("/") + "/ws?v=1"
         async with connect(url, additional_headers=headers, max_queue=None, proxy=None, **options) as websocket:
             yield Line(websocket)
@@ -115,6 +116,13 @@ async def person(url: str, name: str | None = None) -> AsyncIterator[Person]:
         if name is not None:
             one.id = (await one.post("/me", {"name": name}))["id"]
         yield one
+
+
+@asynccontextmanager
+async def program(url: str, secret: str) -> AsyncIterator[Person]:
+    """A program that shows this token with all that it asks."""
+    async with AsyncClient(base_url=url, timeout=PATIENCE, headers={"Authorization": f"Bearer {secret}"}) as http:
+        yield Person(http)
 
 
 @asynccontextmanager

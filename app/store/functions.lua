@@ -262,9 +262,13 @@ local function guest(keys, args)
   return found
 end
 
--- keys: a person's tokens, when they were last used. args: id, record, how many one may have, seconds kept unused.
+-- keys: a person's tokens, when they were last used, who the person is; all of one hash tag.
+-- args: id, record, how many one may have, seconds kept unused, name, '1' if the person has to be there already or ''.
 -- Those that have expired make room.
 local function keep_token(keys, args)
+  if args[6] ~= '' and redis.call('EXISTS', keys[3]) == 0 then
+    return 0
+  end
   local now = now_ms()
   local all = redis.call('HGETALL', keys[1])
   local left = #all / 2
@@ -280,39 +284,43 @@ local function keep_token(keys, args)
     return 0
   end
   redis.call('HSET', keys[1], args[1], args[2])
+  redis.call('HSET', keys[3], 'name', args[5])
   redis.call('EXPIRE', keys[1], args[4])
+  redis.call('EXPIRE', keys[3], args[4])
   return 1
 end
 
--- keys: a person's tokens, when they were last used, who the person is; all of one hash tag. args: id, seconds kept unused.
--- The token's record, the person's name, and 1 if it was not used just before; or nothing.
+-- keys: a person's tokens, when they were last used, who the person is; all of one hash tag.
+-- args: id, hash of the secret, seconds kept unused.
+-- The token's record, the person's name, whose bot that is or '', and 1 if it was not used just before; or nothing.
 local function use_token(keys, args)
   local record = redis.call('HGET', keys[1], args[1])
-  local name = redis.call('HGET', keys[3], 'name')
-  if not record or not name then
+  local who = redis.call('HMGET', keys[3], 'name', 'owner')
+  if not record or not who[1] then
     return {}
   end
   local now = now_ms()
-  local expires = cjson.decode(record).expires
-  if type(expires) == 'number' and expires <= now then
+  local token = cjson.decode(record)
+  if token.hash ~= args[2] or (type(token.expires) == 'number' and token.expires <= now) then
     return {}
   end
   local is_new = now - tonumber(redis.call('HGET', keys[2], args[1]) or 0) > USED_EVERY_MS
   if is_new then
     redis.call('HSET', keys[2], args[1], whole(now))
     for _, key in ipairs(keys) do
-      redis.call('EXPIRE', key, args[2])
+      redis.call('EXPIRE', key, args[3])
     end
   end
-  return {record, name, is_new and 1 or 0}
+  return {record, who[1], who[2] or '', is_new and 1 or 0}
 end
 
--- keys: a person's bots. args: id of a new one, how many one may have.
+-- keys: a person's bots. args: id of a new one, how many one may have, seconds kept unused.
 local function keep_bot(keys, args)
   if redis.call('SCARD', keys[1]) >= tonumber(args[2]) then
     return 0
   end
   redis.call('SADD', keys[1], args[1])
+  redis.call('EXPIRE', keys[1], args[3])
   return 1
 end
 

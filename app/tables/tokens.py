@@ -84,6 +84,9 @@ class Bots(Protocol):
     async def of(self, owner: str) -> Sequence[Person]:
         """The owner's bots."""
 
+    async def find(self, owner: str, bot: str) -> Person | None:
+        """The bot, or None if the owner has no such bot."""
+
     async def rename(self, owner: str, bot: str, name: str) -> Person | None:
         """The bot under its new name, or None if the owner has no such bot."""
 

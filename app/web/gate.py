@@ -85,7 +85,7 @@ RECHECK_SECONDS = 15.0
 """How often a token is looked at again while an answer goes on: one that is revoked is sent no more."""
 
 _EXPOSED = "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate"
-_METHODS = "GET, POST, PUT, PATCH, DELETE"
+_METHODS = "GET, POST, PATCH, DELETE"
 _ASKED_HEADERS = ("accept", "authorization", "content-type", "idempotency-key", "if-none-match", "last-event-id")
 _PREFLIGHT_SECONDS = 600
 _LIST = re.compile(r"[\s,]+")
@@ -110,7 +110,7 @@ class Gate:
         parts: Parts = scope["app"].state.parts
         key = route_of("WS" if is_socket else scope["method"], scope["path"])
         visit = visit_of(asking)
-        answer = _Answer(send, parts, asking, visit, key, self._origin(asking))
+        answer = _Answer(send, parts, asking, visit, key, self._page(asking))
         try:
             await (_admit_socket if is_socket else _admit)(asking, parts, visit, key)
         except Refused as no:
@@ -123,15 +123,20 @@ class Gate:
             if not answer.is_cut:
                 raise
 
-    def _origin(self, asking: HTTPConnection) -> str | None:
-        """The foreign page that may read the answer, if it asks with a token. It is never sent with a cookie's credentials."""
+    def _page(self, asking: HTTPConnection) -> Mapping[str, str] | None:
+        """What lets a foreign page read the answer, if it asks with a token and not with a cookie; None where none ever may."""
+        if not self._cors:
+            return None
         origin = asking.headers.get("origin")
         if origin is None or not self._lets(origin) or bearer_of(asking) is None:
-            return None
-        return "*" if "*" in self._cors else origin
+            return {}
+        return self._leave(origin) | {"Access-Control-Expose-Headers": _EXPOSED}
 
     def _lets(self, origin: str) -> bool:
         return "*" in self._cors or origin in self._cors
+
+    def _leave(self, origin: str) -> dict[str, str]:
+        return {"Access-Control-Allow-Origin": "*" if "*" in self._cors else origin}
 
     def _is_preflight(self, asking: HTTPConnection) -> bool:
         """Whether a browser asks if such a page may ask, in a way that may be answered with yes."""
@@ -148,8 +153,8 @@ class Gate:
     def _preflight(self, asking: HTTPConnection) -> Response:
         return Response(
             status_code=204,
-            headers={
-                "Access-Control-Allow-Origin": "*" if "*" in self._cors else asking.headers["origin"],
+            headers=self._leave(asking.headers.get("origin", "null"))
+            | {
                 "Access-Control-Allow-Methods": _METHODS,
                 "Access-Control-Allow-Headers": ", ".join(_ASKED_HEADERS),
                 "Access-Control-Max-Age": str(_PREFLIGHT_SECONDS),
@@ -168,10 +173,11 @@ async def _admit(asking: HTTPConnection, parts: Parts, visit: Visit, key: str | 
     try:
         visit.asker = await identify(asking, parts)
     except Refused as no:
-        await visit.take(parts.limits, limits.GENERAL)
-        if no.why is not Why.BUSY or bearer_of(asking) is not None:
-            raise
-        return  # a stranger's questions are answered without the store; who needs to be known is looked up again, and told
+        if no.why is not Why.BUSY:
+            await visit.take(parts.limits, limits.GENERAL)
+        elif bearer_of(asking) is None:
+            return  # a stranger's questions are answered without the store; who needs to be known is looked up again, and told
+        raise
     await visit.take(parts.limits, limits.GENERAL)
     _check_scope(visit.asker, key)
     if key == "POST /api/v1/tables" and visit.asker.person is not None:
@@ -208,14 +214,14 @@ class _Answer:
     """What is sent back: with the limits that were met and, for a foreign page, leave to read it."""
 
     def __init__(
-        self, send: Send, parts: Parts, asking: HTTPConnection, visit: Visit, key: str | None, origin: str | None
+        self, send: Send, parts: Parts, asking: HTTPConnection, visit: Visit, key: str | None, page: Mapping[str, str] | None
     ) -> None:
         self._send = send
         self._parts = parts
         self._asking = asking
         self._visit = visit
         self._key = key
-        self._origin = origin
+        self._page = page
         self._looked = time.monotonic()
         self.is_cut = False
 
@@ -225,8 +231,7 @@ class _Answer:
                 await self._parts.limits.charge(limits.LOOKUPS, self._visit.address)
             self._tell(MutableHeaders(scope=message), message["status"])
         elif message.get("more_body") and await self._is_void():
-            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
-            self.is_cut = True
+            self.is_cut = True  # and not ended, or a list that is cut short would look whole
             raise OSError("the token is void")
         await self._send(message)
 
@@ -238,9 +243,8 @@ class _Answer:
             headers["RateLimit"] = ", ".join(f'"{one.policy.name}";r={one.left};t={one.full}' for one in verdicts)
         if status == 429:
             headers["Retry-After"] = str(max([1, *(one.wait for one in verdicts)]))
-        if self._origin is not None:
-            headers["Access-Control-Allow-Origin"] = self._origin
-            headers["Access-Control-Expose-Headers"] = _EXPOSED
+        if self._page is not None:
+            headers.update(self._page)
             headers.add_vary_header("Origin")
 
     async def _is_void(self) -> bool:

@@ -9,7 +9,6 @@ from pydantic import BaseModel, StrictStr
 from starlette.requests import HTTPConnection
 
 from app.game.refusal import Refused, Why
-from app.tables.ports import Guests
 from app.tables.table import Person
 from app.tables.tokens import Asker
 from app.web.parts import Parts, PartsDep
@@ -74,12 +73,6 @@ async def identify(connection: HTTPConnection, parts: Parts) -> Asker:
     if asker is None:
         raise Refused(Why.BAD_TOKEN)
     return asker
-
-
-async def person_of(connection: HTTPConnection, guests: Guests) -> Person | None:
-    """The guest whose cookie came along."""
-    token = connection.cookies.get(COOKIE)
-    return None if token is None else await guests.by_token(token)
 
 
 async def asker_of(connection: HTTPConnection, parts: Parts) -> Asker:

@@ -164,12 +164,12 @@ class Conversation:
     async def _measure(self) -> None:
         """Ask again and again how long the way is; the answer is taken in `_probed`. And whether the token is still good."""
         while True:
-            if self._asker.token is not None and await is_void(self._websocket, self._parts):
-                raise Closing(BAD_TOKEN)
             self._mark += 1
             self._asked = time.monotonic()
             self._client.outbox.put(probe(self._mark))
             await asyncio.sleep(PROBE_SECONDS)
+            if self._asker.token is not None and await is_void(self._websocket, self._parts):
+                raise Closing(BAD_TOKEN)
 
     async def _read(self) -> None:
         while True:

@@ -78,10 +78,7 @@ class BotList(BaseModel):
 
 async def _bot(bot: str, me: Me, parts: PartsDep) -> Person:
     """The asker's bot of this id; another's is as unknown as one that does not exist."""
-    for one in await parts.bots.of(me.id):
-        if one.id == bot:
-            return one
-    raise Refused(Why.NOT_FOUND)
+    return _there(await parts.bots.find(me.id, bot))
 
 
 MyBot = Annotated[Person, Depends(_bot)]
@@ -123,11 +120,9 @@ async def make_bot(body: BotIn, me: Me, parts: PartsDep) -> NewBot:
 
 
 @router.patch("/bots/{bot}")
-async def rename_bot(body: NameIn, bot: MyBot, me: Me, parts: PartsDep) -> Bot:
+async def rename_bot(body: NameIn, bot: str, me: Me, parts: PartsDep) -> Bot:
     """Give the bot another name."""
-    renamed = await parts.bots.rename(me.id, bot.id, clean_name(body.name))
-    if renamed is None:
-        raise Refused(Why.NOT_FOUND)
+    renamed = _there(await parts.bots.rename(me.id, bot, clean_name(body.name)))
     return Bot(id=renamed.id, name=renamed.name)
 
 
@@ -154,6 +149,12 @@ async def make_token_for_bot(body: TokenIn, bot: MyBot, parts: PartsDep) -> NewT
 async def revoke_token_of_bot(token: str, bot: MyBot, parts: PartsDep) -> None:
     """Revoke a token of the bot."""
     await _revoke(parts, bot, token)
+
+
+def _there(bot: Person | None) -> Person:
+    if bot is None:
+        raise Refused(Why.NOT_FOUND)
+    return bot
 
 
 async def _issue(parts: Parts, owner: Person, name: str, scopes: Sequence[str], days: int | None) -> NewToken:
