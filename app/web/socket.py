@@ -47,6 +47,8 @@ NO_SUCH_TABLE = 4404
 TOO_SLOW = 4408
 TOO_FAST = 4429
 
+_LATER = {Why.BUSY: TRY_AGAIN, Why.TOO_FAST: TOO_FAST}
+
 CLOSE_SECONDS = 5
 """How long a connection may take to hear that it is closed."""
 
@@ -217,16 +219,16 @@ class Conversation:
     async def _join(self, message: Join) -> None:
         await self._part()
         visit = visit_of(self._websocket)
-        await visit.look(self._parts.limits, LOOKUPS)
         self._client.watching = message.as_ == "spectator"
         try:
+            await visit.look(self._parts.limits, LOOKUPS)
             self._room = await self._parts.hub.join(self._client, message.table)
         except Refused as no:
             if no.why is Why.NO_SUCH_TABLE:
                 await self._parts.limits.charge(LOOKUPS, visit.address)
                 raise Closing(NO_SUCH_TABLE) from None
-            if no.why is Why.BUSY:  # one that is here and follows nothing would wait for ever
-                raise Closing(TRY_AGAIN) from None
+            if no.why in _LATER:  # one that is here and follows nothing would wait for ever
+                raise Closing(_LATER[no.why]) from None
             raise
 
     async def _probed(self, message: Probe) -> None:
