@@ -199,7 +199,7 @@ async def keep(session: AsyncSession, told: Told, entries: Sequence[Entry]) -> b
     """Store a game with all that follows from it, unless it is there already; returns whether it was not."""
     game = told.game
     people = {seat: one for seat, one in zip(SEATS, told.occupants, strict=True) if isinstance(one, Person)}
-    rated = counts(game.rules, len(people))
+    rated = counts(game.rules, sum(not one.is_bot for one in people.values()))
     tallies = tallies_of(game.rules, entries)
     row = game_row(told, rated, tallies)
     new = await session.scalar(insert_if(Game).values(row).on_conflict_do_nothing().returning(Game.id))

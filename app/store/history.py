@@ -38,6 +38,7 @@ from app.tables.history import (
     tell_deals,
     with_sheet,
 )
+from app.tables.table import is_bot
 from app.wire.archive import read_archived, read_row, read_rules
 
 FORM = 10
@@ -300,7 +301,7 @@ def _statistics(player: Player, counts: Sequence[Any], partner: PartnerCount | N
 
 
 def _player(one: Player) -> PlayerRow:
-    return PlayerRow(one.id, one.name, one.rating, one.games, one.won, one.rated, one.created, one.played)
+    return PlayerRow(one.id, one.name, is_bot(one.id), one.rating, one.games, one.won, one.rated, one.created, one.played)
 
 
 def _game(one: Game, of: str | None) -> GameRow:
@@ -327,6 +328,7 @@ def _seat(one: GameSeat) -> SeatRow:
         kind="house" if one.player is None else "person",
         player=one.player or one.house or "",
         name=one.name,
+        bot=one.player is not None and is_bot(one.player),
         rating_before=_shown(one.mu_before, one.sigma_before),
         rating_after=_shown(one.mu_after, one.sigma_after),
     )

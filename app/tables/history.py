@@ -26,6 +26,7 @@ class PlayerRow:
 
     id: str
     name: str
+    bot: bool
     rating: int
     games: int
     won: int
@@ -36,12 +37,13 @@ class PlayerRow:
 
 @dataclass(frozen=True, slots=True)
 class SeatRow:
-    """Who sat on a seat: a person or a player of the house; ratings as shown, where the game was rated."""
+    """Who sat on a seat: a person, perhaps a bot, or a player of the house; ratings as shown, where the game was rated."""
 
     seat: Seat
     kind: Literal["person", "house"]
     player: str
     name: str
+    bot: bool
     rating_before: int | None
     rating_after: int | None
 

@@ -31,6 +31,11 @@ BOT = "b_"
 """What the id of an identity that a program plays with begins with."""
 
 
+def is_bot(player: str) -> bool:
+    """Whether a program plays with the identity of this id, and says so."""
+    return player.startswith(BOT)
+
+
 @dataclass(frozen=True, slots=True)
 class Person:
     """Somebody who sits at a table: an identity, and the name shown."""
@@ -40,8 +45,7 @@ class Person:
 
     @property
     def is_bot(self) -> bool:
-        """Whether a program plays with this identity, and says so."""
-        return self.id.startswith(BOT)
+        return is_bot(self.id)
 
 
 @dataclass(frozen=True, slots=True)

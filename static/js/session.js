@@ -93,7 +93,7 @@ export class Session {
    */
   at(seat) {
     const found = this.table?.seats.find((info) => info.seat === seat);
-    return found ?? { seat, kind: "free", player: null, name: null, ready: false, away: false, present: false };
+    return found ?? { seat, kind: "free", player: null, name: null, bot: false, ready: false, away: false, present: false };
   }
 
   /**

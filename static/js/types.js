@@ -52,7 +52,8 @@
  */
 /**
  * @typedef {{id: string, preset: string | null, rated: boolean, started: number, finished: number, totals: BySide, winner: Side,
- *   deal_count: number, seats: {seat: number, kind: string, player: string | null, name: string}[], won: boolean | null}} PlayedGame
+ *   deal_count: number, seats: {seat: number, kind: string, player: string | null, name: string, bot: boolean}[],
+ *   won: boolean | null}} PlayedGame
  */
 /**
  * @typedef {Row & {calls: {seat: number, call: Call}[], redeal: {seat: number, right: string} | null,

@@ -26,13 +26,14 @@ from app.store.redis import RedisLog, outboxes
 from app.store.redis import connect as connect_redis
 from app.tables.history import tell
 from app.tables.ports import Entry
-from app.tables.table import House, Occupant
+from app.tables.table import House, Occupant, Person
 from app.wire.archive import read_archived, write_row
 from tests.finished import FOUR, Script, played, store
 
 RULES = PRESETS["announced-701"]
 OUTBOX = "{s0b}outbox"
 HOUSE_GAME: tuple[Occupant, ...] = (*FOUR[:2], House("alma", "Alma"), House("basil", "Basil"))
+BOT_GAME: tuple[Occupant, ...] = (*FOUR[:3], Person("b_robi", "Robi"))
 
 
 @pytest.fixture
@@ -207,7 +208,9 @@ async def test_ratings_move_with_the_result(valkey: Redis, postgres: AsyncEngine
 
 
 @pytest.mark.parametrize(
-    ("rules", "occupants"), [(replace(RULES, target=300), FOUR), (RULES, HOUSE_GAME)], ids=["own rules", "with the house"]
+    ("rules", "occupants"),
+    [(replace(RULES, target=300), FOUR), (RULES, HOUSE_GAME), (RULES, BOT_GAME)],
+    ids=["own rules", "with the house", "with a bot"],
 )
 async def test_other_games_are_kept_and_not_rated(
     rules: Rules, occupants: tuple[Occupant, ...], valkey: Redis, postgres: AsyncEngine, archive: Archive

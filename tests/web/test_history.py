@@ -22,7 +22,7 @@ from app.store.postgres import connect
 from app.store.redis import RedisGuests, RedisLog
 from app.store.redis import connect as connect_redis
 from app.tables.history import tell
-from app.tables.table import House, HouseDeals
+from app.tables.table import House, HouseDeals, Person
 from app.web import errors
 from app.web.history import router
 from app.web.identity import COOKIE
@@ -73,8 +73,13 @@ async def ask(web: AsyncClient, path: str, **query: str | int) -> Any:
     return answer.json()
 
 
+async def games(web: AsyncClient, path: str, **query: str | int) -> list[Any]:
+    found: list[Any] = (await ask(web, path, **query))["games"]
+    return found
+
+
 async def ids(web: AsyncClient, path: str, **query: str | int) -> list[str]:
-    return [game["id"] for game in (await ask(web, path, **query))["games"]]
+    return [game["id"] for game in await games(web, path, **query)]
 
 
 async def test_before_any_game_all_lists_are_empty(web: AsyncClient) -> None:
@@ -115,6 +120,21 @@ async def test_players_without_a_rated_game_come_when_everyone_is_asked_for(
     ]
 
 
+async def test_a_bot_is_marked_and_in_no_leaderboard(web: AsyncClient, valkey: Redis, postgres: AsyncEngine) -> None:
+    robi = Person("b_robi", "Robi")
+    script = played(PRESETS["announced-701"], 4, table="0e-robot9x4wz", occupants=(robi, *FOUR[1:]))
+    await finish(valkey, postgres, RATED, script)
+    [game] = await games(web, "/players/b_robi/games")
+    assert [one["bot"] for one in game["seats"]] == [True, False, False, False]
+    assert game["rated"] is False
+    assert (await ask(web, f"/games/{script.game.id}"))["seats"] == game["seats"]
+    assert (await ask(web, "/players/b_robi"))["bot"] is True
+    board = (await ask(web, "/players"))["players"]
+    assert {(one["id"], one["bot"], one["rated"]) for one in board} == {(one.id, False, 1) for one in FOUR}
+    everyone = (await ask(web, "/players", everyone=1))["players"]
+    assert [one["id"] for one in everyone if one["bot"]] == ["b_robi"]
+
+
 async def test_games_are_listed_newest_first_and_filtered(web: AsyncClient, valkey: Redis, postgres: AsyncEngine) -> None:
     await finish(valkey, postgres, RATED, OWN_RULES, HOUSE)
     rated, own, house = (script.game.id for script in (RATED, OWN_RULES, HOUSE))
@@ -130,13 +150,14 @@ async def test_a_listed_game_says_who_sat_where_and_how_it_ended(
     web: AsyncClient, valkey: Redis, postgres: AsyncEngine
 ) -> None:
     await finish(valkey, postgres, HOUSE)
-    [game] = (await ask(web, "/players/g_nina/games"))["games"]
+    [game] = await games(web, "/players/g_nina/games")
     winner = tell(HOUSE.opened, HOUSE.entries).winner
     assert game["seats"][0] == {
         "seat": 0,
         "kind": "person",
         "player": "g_nina",
         "name": "Nina",
+        "bot": False,
         "rating_before": None,
         "rating_after": None,
     }

@@ -8,7 +8,7 @@ import { num, t } from "../i18n.js";
 import { go } from "../place.js";
 import { changed, state } from "../store.js";
 import { call, card, coded, sideOf } from "../words.js";
-import { closeButton, dialog, presetName, rich } from "./parts.js";
+import { closeButton, dialog, playedAs, presetName, rich } from "./parts.js";
 import { dealLines } from "./sheet.js";
 
 /** @import {FinishedGame, PlayedDeal} from "../types.js" */
@@ -50,7 +50,7 @@ function head(title) {
 /** @param {FinishedGame} game */
 function body(game) {
   const mine = game.seats.find(({ player }) => player !== null && player === state.me?.id)?.seat ?? 0;
-  const name = (/** @type {number} */ seat) => game.seats.find((one) => one.seat === seat)?.name ?? "";
+  const name = (/** @type {number} */ seat) => playedAs(game, seat);
   /** @type {Reader} */
   const reader = {
     name,

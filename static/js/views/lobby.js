@@ -10,7 +10,7 @@ import { changed, prefer, state } from "../store.js";
 import { coded } from "../words.js";
 import { nameForm } from "./name.js";
 import { openForm } from "./opening.js";
-import { icon, rulesLine } from "./parts.js";
+import { icon, playedAs, rulesLine } from "./parts.js";
 
 /** @import {PlayedGame, TableInfo} from "../types.js" */
 
@@ -206,7 +206,7 @@ function tableRow(table) {
     <div class="table-who">
       ${[0, 1, 2, 3].map((seat) => {
         const info = table.seats.find((one) => one.seat === seat);
-        return html`<span class="who ${info?.name ? "" : "is-free"}">${info?.kind === "house" ? icon("house") : nothing}${info?.name ?? t("seat.free")}</span>`;
+        return html`<span class="who ${info?.name ? "" : "is-free"}">${info?.kind === "house" || info?.bot ? icon("house") : nothing}${info?.name ?? t("seat.free")}</span>`;
       })}
     </div>
     <div class="table-what">
@@ -262,7 +262,7 @@ function gamesPart() {
 
 /** @param {PlayedGame} game */
 function gameLine(game) {
-  const name = (/** @type {number} */ seat) => game.seats.find((one) => one.seat === seat)?.name ?? "";
+  const name = (/** @type {number} */ seat) => playedAs(game, seat);
   const when = new Date(game.finished).toLocaleDateString(state.preferences.language, { day: "numeric", month: "short" });
   const result = game.won === null ? "" : ` · ${t(game.won ? "games.won" : "games.lost")}`;
   return html`<span class="game-pairs">${name(0)} & ${name(2)} – ${name(1)} & ${name(3)}</span>

@@ -6,7 +6,7 @@ import { suit } from "../cards.js";
 import { num, t } from "../i18n.js";
 import { coded, chosen } from "../words.js";
 
-/** @import {TableInfo, Rules, Option, Suit} from "../types.js" */
+/** @import {PlayedGame, TableInfo, Rules, Option, Suit} from "../types.js" */
 
 /** @type {Record<string, Suit>} */
 const SUIT_OF = { "♠": "S", "♥": "H", "♦": "D", "♣": "C" };
@@ -89,6 +89,16 @@ export function clockShort(clock) {
 export function clockWords(clock) {
   if (!clock) return t("clock.none");
   return clock < HOUR ? t("clock.seconds", { count: clock }) : t("clock.hours", { count: clock / HOUR });
+}
+
+/**
+ * The name under which somebody played; a bot is called one.
+ * @param {PlayedGame} game
+ * @param {number} seat
+ */
+export function playedAs(game, seat) {
+  const one = game.seats.find((other) => other.seat === seat);
+  return `${one?.name ?? ""}${one?.bot ? ` (${t("seat.bot")})` : ""}`;
 }
 
 /** @param {string | null} preset */
