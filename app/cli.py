@@ -18,9 +18,11 @@ from rich.progress import MofNCompleteColumn, Progress, TaskID
 
 from app import logs
 from app import settings as environment
-from app.embedded import Servers, Unavailable, running
+from app.embedded import Servers, Unavailable, running, store
 from app.flock import Flock
+from app.game.refusal import Refused, Why
 from app.settings import Settings
+from app.tables.tokens import MOST_DAYS, MOST_TOKENS, OPERATOR, Scope
 
 cli = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
@@ -149,6 +151,57 @@ def seed(
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     typer.echo(f"{games} finished games are stored.")
+
+
+@cli.command()
+def token(
+    admin: Annotated[str | None, typer.Option(metavar="NAME", help="Make a token with all scopes; it is shown once.")] = None,
+    days: Annotated[int | None, typer.Option(min=1, max=MOST_DAYS, help="After so many days it is void. [never]")] = None,
+    all: Annotated[bool, typer.Option("--list", help="Show the operator's tokens, newest first.")] = False,
+    revoke: Annotated[str | None, typer.Option(metavar="ID", help="Make one of them void.")] = None,
+) -> None:
+    """The operator's own tokens for the API, in the store at REDIS_URL or the built-in one, whether coinche runs or not."""
+    if [admin is not None, all, revoke is not None].count(True) != 1:
+        _fail("Say one of --admin NAME, --list and --revoke ID")
+    try:
+        settings = environment.read()
+        with store(settings.data, settings.redis_url) as url:
+            asyncio.run(_tokens(url, admin, days, revoke))
+    except Refused as no:
+        _fail({Why.BAD_NAME: "A name has 1 to 24 letters", Why.BUSY: "The Valkey or Redis does not answer"}[no.why])
+    except (Unavailable, ValueError) as error:
+        _fail(str(error))
+
+
+async def _tokens(url: str, name: str | None, days: int | None, revoke: str | None) -> None:
+    """Make a token of this name, or revoke one, or list all."""
+    from app.store.dice import now_ms
+    from app.store.server import connect
+    from app.store.tokens import RedisTokens
+    from app.web.identity import clean_name
+
+    async with connect(url) as redis:
+        tokens = RedisTokens(redis)
+        if name is not None:
+            now = now_ms()
+            expires = None if days is None else now + days * 24 * 3600 * 1000
+            issued = await tokens.issue(OPERATOR, clean_name(name), frozenset(Scope), now, expires)
+            if issued is None:
+                _fail(f"There are {MOST_TOKENS} tokens: revoke one first")
+            typer.echo(f"Token {issued[0].id}; it is shown this once:", err=True)
+            typer.echo(issued[1])
+        elif revoke is not None:
+            if not await tokens.revoke(OPERATOR.id, revoke):
+                _fail(f"The operator has no token {revoke}")
+            typer.echo(f"Token {revoke} is void.")
+        else:
+            for one in await tokens.of(OPERATOR.id):
+                made, void, used = (_day(ms) for ms in (one.created, one.expires, one.used))
+                typer.echo(f"{one.id}  made {made}  expires {void}  used {used}  {one.name}")
+
+
+def _day(ms: int | None) -> str:
+    return "never     " if ms is None else datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d")
 
 
 @contextmanager

@@ -64,17 +64,36 @@ def running(data: Path, redis_url: str | None = None, database_url: str | None =
         )
 
 
+@contextmanager
+def store(data: Path, redis_url: str | None = None) -> Iterator[str]:
+    """Where a Valkey answers: at the URL, or the folder's own, which perhaps a coinche runs already. Raises Unavailable."""
+    path = _valkey_socket(data.absolute() / "valkey")
+    if redis_url is None and _pongs(path):
+        yield _at_socket(path)
+    else:
+        with running(data, redis_url, "postgresql://unused") as servers:
+            yield servers.redis_url
+
+
 # Valkey
+
+
+def _valkey_socket(home: Path) -> Path:
+    return _socket_folder(home) / "valkey.sock"
+
+
+def _at_socket(path: Path) -> str:
+    return f"unix://{quote(str(path))}"
 
 
 def _run_valkey(home: Path, stack: ExitStack) -> str:
     program = valkey_program()
     home.mkdir(mode=0o700, exist_ok=True)
-    path = _socket_folder(home) / "valkey.sock"
+    path = _valkey_socket(home)
     command: Command = [program, "--port", "0", "--unixsocket", path, "--unixsocketperm", "700", "--dir", home]
     command += ["--appendonly", "yes", "--appendfsync", "always", "--save", "", "--maxmemory-policy", "noeviction"]
     _start(command, home, signal.SIGTERM, lambda: _pongs(path), stack)
-    return f"unix://{quote(str(path))}"
+    return _at_socket(path)
 
 
 def valkey_program() -> Path:

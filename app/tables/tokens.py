@@ -23,6 +23,9 @@ class Scope(StrEnum):
 OF_A_GUEST = frozenset({Scope.READ, Scope.PLAY, Scope.TABLES})
 """What the page may do for its guest, and all that a guest can give away."""
 
+OPERATOR = Person("g_operator", "Operator")
+"""In whose name the operator's tokens act."""
+
 MOST_TOKENS = 20
 """So many tokens one identity may have, those that have expired not counted."""
 

@@ -12,12 +12,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.game.refusal import Refused
 from app.game.seats import Seat
 from app.store.archive import Archive
+from app.store.limits import RedisLimits
 from app.store.models import Game
 from app.store.postgres import connect as connect_postgres
 from app.store.redis import SHARDS, RedisCompany, RedisGuests, RedisLobby, waiting
 from app.store.server import Cluster, connect, describe
+from app.store.tokens import RedisBots, RedisTokens
+from app.tables.limits import GENERAL
 from app.tables.mirror import Mirror
 from app.tables.ports import Said
+from app.tables.tokens import Asker, Scope
 from tests.cluster import PATIENCE, Six, cluster, until
 from tests.process import Nina, Process, process
 from tests.seats import NINA, four_seated
@@ -93,6 +97,28 @@ async def test_everything_beside_the_tables_works_too(store: Cluster) -> None:
         assert await company.present(f"{shard}-x") == (NINA.id,)
         assert await company.talk(f"{shard}-x") == (said,)
     assert await waiting(store) == dict.fromkeys(SHARDS, 0)
+
+
+async def test_tokens_bots_and_limits_lie_wherever_they_lie(store: Cluster) -> None:
+    tokens, bots, limits = RedisTokens(store), RedisBots(store), RedisLimits(store)
+    made = [await bots.make(NINA.id, f"Robi {number}") for number in range(6)]
+    for bot in made:
+        assert bot is not None
+        issued = await tokens.issue(bot, "first", frozenset(Scope), 1, None)
+        assert issued is not None
+        token, secret = issued
+        assert await tokens.asker(secret) == Asker(bot, frozenset(Scope), token.id)
+        verdict = await limits.take(GENERAL, f"t:{token.id}")
+        assert verdict is not None
+        assert verdict.left == GENERAL.burst - 1
+        assert await tokens.revoke(bot.id, token.id)
+        assert await tokens.asker(secret) is None
+    assert {one.id for one in await bots.of(NINA.id)} == {bot.id for bot in made if bot}
+    for bot in made:
+        assert bot is not None
+        assert await bots.rename(NINA.id, bot.id, "Roba") is not None
+        assert await bots.dismiss(NINA.id, bot.id)
+    assert await bots.of(NINA.id) == []
 
 
 async def test_a_server_that_has_forgotten_the_functions_is_taught_them_again(six: Six, processes: Sequence[Process]) -> None:
