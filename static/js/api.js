@@ -1,7 +1,7 @@
 // @ts-check
 // The REST routes of the server, as functions.
 
-/** @import {FinishedGame, Me, PlayedGame, Ranked, RuleBook, TableInfo} from "./types.js" */
+/** @import {Bot, FinishedGame, Me, PlayedGame, Ranked, RuleBook, TableInfo, Token, TokenWish} from "./types.js" */
 
 /** The server said no; `why` is one of its reasons, or "offline". */
 export class Problem extends Error {
@@ -85,3 +85,15 @@ export const players = async () => (await call("GET", "/players")).players ?? []
 export const gamesOf = async (id) => (await call("GET", `/players/${encodeURIComponent(id)}/games?limit=12`)).games ?? [];
 /** The id of a game is its table and its number, joined by a slash. @type {(id: string) => Promise<FinishedGame>} */
 export const game = (id) => call("GET", `/games/${id.split("/").map(encodeURIComponent).join("/")}`);
+/** @type {() => Promise<Token[]>} */
+export const tokens = async () => (await call("GET", "/me/tokens")).tokens;
+/** A token of one's own (`/me`) or of a bot (`/me/bots/<id>`). @type {(owner: string, wish: TokenWish) => Promise<Token & {secret: string}>} */
+export const makeToken = (owner, wish) => call("POST", `${owner}/tokens`, wish);
+/** @type {(id: string) => Promise<void>} */
+export const revokeToken = (id) => call("DELETE", `/me/tokens/${id}`);
+/** @type {() => Promise<Bot[]>} */
+export const bots = async () => (await call("GET", "/me/bots")).bots;
+/** @type {(name: string) => Promise<Bot & {token: Token & {secret: string}}>} */
+export const makeBot = (name) => call("POST", "/me/bots", { name });
+/** @type {(id: string) => Promise<void>} */
+export const dismissBot = (id) => call("DELETE", `/me/bots/${id}`);

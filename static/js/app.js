@@ -11,6 +11,7 @@ import { lobby, watchLobby } from "./views/lobby.js";
 import { table } from "./views/table.js";
 import { menu } from "./views/menu.js";
 import { gamePage, readGame } from "./views/game.js";
+import { programs } from "./views/programs.js";
 
 const page = /** @type {HTMLElement} */ (document.getElementById("page"));
 
@@ -39,7 +40,7 @@ function draw() {
   dress();
   document.title = title();
   render(
-    html`${state.route.name === "table" ? table() : lobby()} ${menu()} ${state.game ? gamePage(state.game) : nothing}`,
+    html`${state.route.name === "table" ? table() : lobby()} ${menu()} ${programs()} ${state.game ? gamePage(state.game) : nothing}`,
     page,
   );
 }

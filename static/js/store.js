@@ -51,7 +51,7 @@ export const state = {
   problem: "",
   /** @type {Session | null} the table one sits at or watches */
   session: null,
-  /** @type {"menu" | "left" | "right" | "trick" | null} what is opened over the page */
+  /** @type {"menu" | "programs" | "left" | "right" | "trick" | null} what is opened over the page */
   drawer: null,
   /** @type {{game: FinishedGame | null, problem: string} | null} a finished game one reads */
   game: null,

@@ -61,6 +61,9 @@
  */
 /** @typedef {PlayedGame & {rules: Rules, deals: PlayedDeal[]}} FinishedGame */
 /** @typedef {{id: string, name: string}} Me */
+/** @typedef {{id: string, name: string, scopes: string[], created: number, expires: number | null, used: number | null}} Token */
+/** @typedef {{name: string, scopes: string[], expires: number | null}} TokenWish `expires` in so many days */
+/** @typedef {{id: string, name: string, bot: true}} Bot */
 /** @typedef {{id: string, name: string, rating: number, games: number, won: number}} Ranked */
 /**
  * @typedef {{kind: "bid", value: number | "capot", trump: Trump} | {kind: "pass"} | {kind: "surcoinche"} | {kind: "next"}

@@ -11,6 +11,7 @@ import { coded } from "../words.js";
 import { nameForm } from "./name.js";
 import { openForm } from "./opening.js";
 import { icon, playedAs, rulesLine } from "./parts.js";
+import { openPrograms } from "./programs.js";
 
 /** @import {PlayedGame, TableInfo} from "../types.js" */
 
@@ -92,7 +93,8 @@ export function lobby() {
         <div>${state.lobby.opening ? openForm() : openPart()} ${joinPart()} ${boardPart()}</div>
       </div>
     </main>
-    <footer class="lobby-foot">${t("lobby.foot")}</footer>
+    <footer class="lobby-foot">${t("lobby.foot")}
+      <button class="quiet-button" type="button" data-testid="programs" @click=${openPrograms}>${t("programs.title")}</button></footer>
   </div>`;
 }
 
