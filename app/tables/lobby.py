@@ -38,6 +38,15 @@ class Board:
             self._when, self._asked = now, asyncio.ensure_future(self._lobby.tables())
         return await asyncio.shield(self._asked)
 
+    async def seat(self, person: str, table: str) -> None:
+        await self._lobby.seat(person, table)
+
+    async def unseat(self, person: str, table: str) -> None:
+        await self._lobby.unseat(person, table)
+
+    async def seats(self, person: str) -> Sequence[str]:
+        return await self._lobby.seats(person)
+
 
 async def open_table(
     tables: Tables,

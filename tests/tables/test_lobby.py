@@ -31,6 +31,13 @@ class Index:
             raise Refused(Why.BUSY)
         return [Listed(table, playing=False) for table in self.shown]
 
+    async def seat(self, person: str, table: str) -> None: ...
+
+    async def unseat(self, person: str, table: str) -> None: ...
+
+    async def seats(self, person: str) -> list[str]:
+        return [person]
+
 
 class Ticks:
     """A clock."""
