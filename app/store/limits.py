@@ -1,10 +1,12 @@
 """Token buckets in Redis or Valkey (port `Limits`): one key each, by the store's clock."""
 
+from collections.abc import Sequence
 from math import ceil
+from typing import Any
 
 from app.game.refusal import Refused
-from app.store.server import Store, call
-from app.tables.limits import Policy, Verdict
+from app.store.server import Store, call_all
+from app.tables.limits import Verdict, Wish
 
 
 class RedisLimits:
@@ -13,33 +15,27 @@ class RedisLimits:
     def __init__(self, redis: Store) -> None:
         self._redis = redis
 
-    async def take(self, policy: Policy, who: str, cost: int = 1) -> Verdict | None:
-        return await self._spend(policy, who, cost, "take")
-
-    async def look(self, policy: Policy, who: str) -> Verdict | None:
-        return await self._spend(policy, who, 1, "look")
-
-    async def charge(self, policy: Policy, who: str) -> None:
-        await self._spend(policy, who, 1, "charge")
-
-    async def _spend(self, policy: Policy, who: str, cost: int, how: str) -> Verdict | None:
-        bucket = f"limit:{policy.name}:{who}"
+    async def ask(self, *wishes: Wish) -> Sequence[Verdict]:
         try:
-            answer = await call(self._redis, "spend", [bucket], repr(policy.rate), str(policy.burst), str(cost), how)
+            answers = await call_all(self._redis, "spend", [_call(wish) for wish in wishes])
         except Refused:
-            return None
-        allowed, left, full, wait = map(int, answer)
-        return Verdict(policy, bool(allowed), left, ceil(full / 1000), ceil(wait / 1000))
+            return ()
+        both = zip(wishes, answers, strict=True)
+        return [_verdict(wish, answer) for wish, answer in both if not isinstance(answer, Exception)]
+
+
+def _call(wish: Wish) -> tuple[Sequence[str], Sequence[str]]:
+    policy = wish.policy
+    return [f"limit:{policy.name}:{wish.who}"], [repr(policy.rate), str(policy.burst), str(wish.cost), wish.how]
+
+
+def _verdict(wish: Wish, answer: Any) -> Verdict:
+    allowed, left, full, wait = map(int, answer)
+    return Verdict(wish.policy, bool(allowed), left, ceil(full / 1000), ceil(wait / 1000))
 
 
 class NoLimits:
     """Everybody may ask as often as they like."""
 
-    async def take(self, policy: Policy, who: str, cost: int = 1) -> Verdict | None:
-        return None
-
-    async def look(self, policy: Policy, who: str) -> Verdict | None:
-        return None
-
-    async def charge(self, policy: Policy, who: str) -> None:
-        return None
+    async def ask(self, *wishes: Wish) -> Sequence[Verdict]:
+        return ()

@@ -172,20 +172,29 @@ async def together(redis: Store, ask: Callable[[Any], Sequence[Any]]) -> list[An
 
 async def call_each(redis: Store, name: str, each: Sequence[Sequence[str]], *args: str) -> list[Any]:
     """Call a function for each of these sets of keys; of those whose server is away there is no answer. Raises `Refused`."""
+    answers = await call_all(redis, name, [(keys, args) for keys in each])
+    good = [one for one in answers if not isinstance(one, Exception)]
+    if not good:
+        raise Refused(Why.BUSY)
+    return good
+
+
+async def call_all(redis: Store, name: str, calls: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[Any]:
+    """Call a function with each of these keys and arguments; where a server is away the error stands in place of its answer.
+
+    Raises `Refused` if it is the only one.
+    """
     answers: list[Any] = []
     for attempt in (1, 2):
-        answers = await together(redis, lambda to: [_function(to, name, keys, args) for keys in each])
+        answers = await together(redis, lambda to: [_function(to, name, keys, args) for keys, args in calls])
         if attempt == 1 and any(_is_unknown(one) for one in answers if isinstance(one, Exception)):
             await load(redis)
         else:
             break
-    good = [one for one in answers if not isinstance(one, Exception)]
     for one in answers:
         if isinstance(one, Exception) and not isinstance(one, AWAY):
             raise one
-    if not good:
-        raise Refused(Why.BUSY)
-    return good
+    return answers
 
 
 async def call_confirmed(redis: Store, replicas: int, name: str, keys: Sequence[str], *args: str) -> Any:

@@ -1,8 +1,9 @@
 """How often may one ask? Token buckets: so many at once, and so many more a second."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Protocol
+from typing import Literal, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,16 @@ REFEREE = Policy("referee", 1_000, 20_000)
 
 
 @dataclass(frozen=True, slots=True)
+class Wish:
+    """To take so much from a bucket if it is there; only to look whether it is; or to take what is not there, as a debt."""
+
+    policy: Policy
+    who: str
+    cost: int = 1
+    how: Literal["take", "look", "charge"] = "take"
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """Whether it may be asked now, how much may be asked at once after it, and seconds: until all may, and until this may."""
 
@@ -50,11 +61,5 @@ class Verdict:
 class Limits(Protocol):
     """The buckets, shared by all processes."""
 
-    async def take(self, policy: Policy, who: str, cost: int = 1) -> Verdict | None:
-        """Take from a bucket if there is enough in it; None where nothing is limited."""
-
-    async def look(self, policy: Policy, who: str) -> Verdict | None:
-        """Whether something could be taken; nothing is."""
-
-    async def charge(self, policy: Policy, who: str) -> None:
-        """Take from a bucket what is not in it, to be missed later."""
+    async def ask(self, *wishes: Wish) -> Sequence[Verdict]:
+        """What becomes of each wish, in their order; nothing of those where nothing is limited."""

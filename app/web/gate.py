@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from fastapi import FastAPI
@@ -16,6 +16,7 @@ from app import metrics
 from app.game.refusal import Refused, Why
 from app.tables import limits
 from app.tables import tokens as scopes
+from app.tables.limits import Wish
 from app.tables.tokens import Asker
 from app.web.errors import problem
 from app.web.identity import bearer_of, identify
@@ -181,14 +182,18 @@ async def _admit(asking: HTTPConnection, parts: Parts, visit: Visit, key: str | 
         elif bearer_of(asking) is None:
             return  # a stranger's questions are answered without the store; who needs to be known is looked up again, and told
         raise
-    await visit.take(parts.limits, limits.GENERAL)
+    await visit.meet(parts.limits, Wish(limits.GENERAL, visit.who), *_further(visit, visit.asker.person is not None, key))
     _check_scope(visit.asker, key)
-    if key == "POST /api/v1/tables" and visit.asker.person is not None:
-        await visit.take(parts.limits, limits.OPENING)
-    if key == "POST /api/v1/me" and visit.asker.person is None:
-        await visit.take(parts.limits, limits.GUESTS, visit.address)
+
+
+def _further(visit: Visit, is_known: bool, key: str | None) -> Iterator[Wish]:
+    """What a question wants besides to be one more."""
+    if key == "POST /api/v1/tables" and is_known:
+        yield Wish(limits.OPENING, visit.who)
+    if key == "POST /api/v1/me" and not is_known:
+        yield Wish(limits.GUESTS, visit.address)
     if _is_lookup(key):
-        await visit.look(parts.limits, limits.LOOKUPS)
+        yield Wish(limits.LOOKUPS, visit.address, how="look")
 
 
 async def _admit_socket(asking: HTTPConnection, parts: Parts, visit: Visit, key: str | None) -> None:
@@ -231,7 +236,7 @@ class _Answer:
     async def send(self, message: Message) -> None:
         if message["type"].endswith("http.response.start"):
             if message["status"] == 404 and _is_lookup(self._key):
-                await self._parts.limits.charge(limits.LOOKUPS, self._visit.address)
+                await self._parts.limits.ask(Wish(limits.LOOKUPS, self._visit.address, how="charge"))
             self._tell(MutableHeaders(scope=message), message["status"])
         elif message.get("more_body") and await self._is_void():
             self.is_cut = True  # and not ended, or a list that is cut short would look whole

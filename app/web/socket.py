@@ -12,7 +12,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from app import metrics
 from app.game.refusal import Refused, Why
-from app.tables.limits import LOOKUPS
+from app.tables.limits import LOOKUPS, Wish
 from app.tables.ports import NewerFormat, Said
 from app.tables.tokens import Asker, Scope
 from app.web.gate import is_void
@@ -219,11 +219,11 @@ class Conversation:
         visit = visit_of(self._websocket)
         self._client.watching = message.as_ == "spectator"
         try:
-            await visit.look(self._parts.limits, LOOKUPS)
+            await visit.meet(self._parts.limits, Wish(LOOKUPS, visit.address, how="look"))
             self._room = await self._parts.hub.join(self._client, message.table)
         except Refused as no:
             if no.why is Why.NO_SUCH_TABLE:
-                await self._parts.limits.charge(LOOKUPS, visit.address)
+                await self._parts.limits.ask(Wish(LOOKUPS, visit.address, how="charge"))
                 raise Closing(NO_SUCH_TABLE) from None
             if no.why in _LATER:  # one that is here and follows nothing would wait for ever
                 raise Closing(_LATER[no.why]) from None

@@ -6,7 +6,7 @@ from ipaddress import IPv6Address, ip_address
 from starlette.requests import HTTPConnection
 
 from app.game.refusal import Refused, Why
-from app.tables.limits import Limits, Policy, Verdict
+from app.tables.limits import Limits, Policy, Verdict, Wish
 from app.tables.tokens import Asker
 
 
@@ -29,21 +29,13 @@ class Visit:
 
     async def take(self, limits: Limits, policy: Policy, who: str | None = None, cost: int = 1) -> None:
         """Raises `Refused` if that is too much now."""
-        verdict = await limits.take(policy, self.who if who is None else who, cost)
-        if verdict is not None:
-            self.verdicts.append(verdict)
-            self._heed(verdict)
+        await self.meet(limits, Wish(policy, self.who if who is None else who, cost))
 
-    async def look(self, limits: Limits, policy: Policy) -> None:
-        """Raises `Refused` if nothing is left for this address; nothing is taken."""
-        verdict = await limits.look(policy, self.address)
-        if verdict is not None and not verdict.allowed:
-            self.verdicts.append(verdict)
-            self._heed(verdict)
-
-    @staticmethod
-    def _heed(verdict: Verdict) -> None:
-        if not verdict.allowed:
+    async def meet(self, limits: Limits, *wishes: Wish) -> None:
+        """Raises `Refused` if one of them is too much now."""
+        verdicts = await limits.ask(*wishes)
+        self.verdicts += verdicts
+        if not all(one.allowed for one in verdicts):
             raise Refused(Why.TOO_FAST)
 
 

@@ -18,7 +18,7 @@ from app.store.postgres import connect as connect_postgres
 from app.store.redis import SHARDS, RedisCompany, RedisGuests, RedisLobby, waiting
 from app.store.server import Cluster, connect, describe
 from app.store.tokens import RedisBots, RedisTokens
-from app.tables.limits import GENERAL
+from app.tables.limits import GENERAL, LOOKUPS, Wish
 from app.tables.mirror import Mirror
 from app.tables.ports import Said
 from app.tables.tokens import Asker, Scope
@@ -108,9 +108,8 @@ async def test_tokens_bots_and_limits_lie_wherever_they_lie(store: Cluster) -> N
         assert issued is not None
         token, secret = issued
         assert await tokens.asker(secret) == Asker(bot, frozenset(Scope), token.id)
-        verdict = await limits.take(GENERAL, f"t:{token.id}")
-        assert verdict is not None
-        assert verdict.left == GENERAL.burst - 1
+        verdicts = await limits.ask(Wish(GENERAL, f"t:{token.id}"), Wish(LOOKUPS, bot.id, how="look"))
+        assert [one.left for one in verdicts] == [GENERAL.burst - 1, LOOKUPS.burst]
         assert await tokens.revoke(bot.id, token.id)
         assert await tokens.asker(secret) is None
     assert {one.id for one in await bots.of(NINA.id)} == {bot.id for bot in made if bot}

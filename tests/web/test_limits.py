@@ -4,7 +4,7 @@ import re
 from collections.abc import AsyncIterator
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from httpx2 import AsyncClient, Response
@@ -13,7 +13,7 @@ from starlette.requests import HTTPConnection
 from websockets.exceptions import InvalidStatus
 
 from app.store.limits import RedisLimits
-from app.tables.limits import GENERAL, GUESTS, HANDSHAKES, LOOKUPS, OPENING, REFEREE, Policy
+from app.tables.limits import GENERAL, GUESTS, HANDSHAKES, LOOKUPS, OPENING, REFEREE, Policy, Verdict, Wish
 from app.web.visit import visit_of
 from tests.cluster import nodes
 from tests.people import Person, Site, open_table, person, program, running_site
@@ -45,6 +45,11 @@ async def drain(redis: Redis, policy: Policy, who: str) -> int:
     return full
 
 
+async def ask(bucket: RedisLimits, who: str, cost: int = 1, how: Literal["take", "look", "charge"] = "take") -> Verdict:
+    [verdict] = await bucket.ask(Wish(SLOW, who, cost, how))
+    return verdict
+
+
 def too_fast(answer: Response, policy: Policy) -> int:
     """The answer says so, and says when to ask again."""
     assert answer.status_code == 429
@@ -60,42 +65,39 @@ def too_fast(answer: Response, policy: Policy) -> int:
 
 async def test_a_bucket_gives_what_is_in_it_and_no_more(redis: Redis) -> None:
     bucket = RedisLimits(redis)
-    taken = [await bucket.take(SLOW, "x") for _ in range(5)]
-    assert [(one.allowed, one.left) for one in taken if one] == [(True, 2), (True, 1), (True, 0), (False, 0), (False, 0)]
+    taken = [await ask(bucket, "x") for _ in range(5)]
+    assert [(one.allowed, one.left) for one in taken] == [(True, 2), (True, 1), (True, 0), (False, 0), (False, 0)]
     last = taken[-1]
-    assert last is not None
     assert last.wait == pytest.approx(1e6, abs=60)
     assert last.full == pytest.approx(3e6, abs=60)
-    other = await bucket.take(SLOW, "y")
-    assert other is not None
+    other = await ask(bucket, "y")
     assert other.left == 2
 
 
 async def test_a_bucket_fills_again_by_the_clock_of_the_store(redis: Redis) -> None:
     bucket = RedisLimits(redis)
     for _ in range(4):
-        await bucket.take(SLOW, "x")
+        await ask(bucket, "x")
     key = "limit:slow:x"
     full = float(await redis.get(key) or 0)
     assert await redis.pttl(key) == pytest.approx(full - await clock(redis), abs=60_000)  # a full one need not be kept
     await redis.set(key, f"{full - 1.5e9:.3f}")  # as if so many ms had gone by
-    taken = [await bucket.take(SLOW, "x") for _ in range(2)]
-    assert [one.allowed for one in taken if one] == [True, False]
+    taken = [await ask(bucket, "x") for _ in range(2)]
+    assert [one.allowed for one in taken] == [True, False]
 
 
 async def test_who_asks_for_too_much_at_once_takes_nothing(redis: Redis) -> None:
     bucket = RedisLimits(redis)
-    asked = [await bucket.take(SLOW, "x", cost) for cost in (2, 2, 1)]
-    assert [(one.allowed, one.left) for one in asked if one] == [(True, 1), (False, 1), (True, 0)]
+    asked = [await ask(bucket, "x", cost) for cost in (2, 2, 1)]
+    assert [(one.allowed, one.left) for one in asked] == [(True, 1), (False, 1), (True, 0)]
 
 
 async def test_looking_takes_nothing_and_a_debt_is_never_greater_than_a_bucket(redis: Redis) -> None:
     bucket = RedisLimits(redis)
-    assert [one.left for one in [await bucket.look(SLOW, "x") for _ in range(5)] if one] == [3] * 5
+    assert [one.left for one in [await ask(bucket, "x", how="look") for _ in range(5)]] == [3] * 5
     for _ in range(20):
-        await bucket.charge(SLOW, "x")
-    seen = await bucket.look(SLOW, "x")
-    assert seen is not None
+        await ask(bucket, "x", how="charge")
+    seen = await ask(bucket, "x", how="look")
     assert (seen.allowed, seen.left) == (False, 0)
     assert seen.full == pytest.approx(6e6, abs=60)
 
@@ -103,8 +105,8 @@ async def test_looking_takes_nothing_and_a_debt_is_never_greater_than_a_bucket(r
 async def test_two_processes_share_a_bucket(redis: Redis, redis_url: str) -> None:
     async with Redis.from_url(redis_url) as other:
         both = RedisLimits(redis), RedisLimits(other)
-        taken = [await both[number % 2].take(SLOW, "x") for number in range(4)]
-    assert [one.allowed for one in taken if one] == [True, True, True, False]
+        taken = [await ask(both[number % 2], "x") for number in range(4)]
+    assert [one.allowed for one in taken] == [True, True, True, False]
 
 
 # --- whose -----------------------------------------------------------------------------------------------------------
@@ -179,7 +181,7 @@ async def test_an_address_is_that_of_the_asker_where_a_proxy_is_believed(
 
 async def test_each_answer_of_the_api_tells_its_limits(limited: Site) -> None:
     async with person(limited.url, "Nina") as nina:
-        for path, code in (("/rules", 200), ("/tables/00-none", 404), ("/nothing", 404)):
+        for path, code in (("/rules", 200), ("/me", 200), ("/nothing", 404)):
             answer = await nina.http.get(f"/api/v1{path}")
             assert answer.status_code == code
             assert answer.headers["ratelimit-policy"] == '"general";q=60;w=3'
@@ -191,6 +193,8 @@ async def test_each_answer_of_the_api_tells_its_limits(limited: Site) -> None:
         opened = await nina.http.post("/api/v1/tables", json={})
         assert opened.headers["ratelimit-policy"] == '"general";q=60;w=3, "open";q=10;w=30'
         assert re.fullmatch(r'"general";r=\d+;t=\d, "open";r=9;t=[123]', opened.headers["ratelimit"])
+        looked = await nina.http.get(opened.headers["location"])
+        assert re.fullmatch(r'"general";r=\d+;t=\d, "lookups";r=20;t=0', looked.headers["ratelimit"])
         for path in ("/", "/health/live"):
             assert "ratelimit" not in (await nina.http.get(path)).headers
 
