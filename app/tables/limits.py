@@ -27,7 +27,7 @@ OPENING = Policy("open", 1 / 3, 10)
 GUESTS = Policy("guests", 1, 20)
 """Making guests, by address."""
 
-LOOKUPS = Policy("lookups", 1, 20)
+LOOKUPS = Policy("lookups", 5, 100)
 """Asking for tables and games that are not there, by address: who guesses ids finds few."""
 
 HANDSHAKES = Policy("handshakes", 20, 300)

@@ -664,7 +664,8 @@ async def test_the_stream_of_ones_tables_ends_with_the_process_and_with_the_toke
             async with streaming(program, "/me/events", **headers) as stream:
                 assert (await stream.hear())["type"] == "table"
                 await nina.http.delete(f"/api/v1/me/tokens/{made['id']}")
-                assert await stream.end() == []
+                with pytest.raises(RemoteProtocolError):
+                    await stream.end()
             stream = await stack.enter_async_context(streaming(nina, "/me/events"))
             assert (await stream.hear())["type"] == "table"
         assert [one["why"] for one in await stream.end()] == ["going_away"]
