@@ -194,7 +194,7 @@ async def test_each_answer_of_the_api_tells_its_limits(limited: Site) -> None:
         assert opened.headers["ratelimit-policy"] == '"general";q=60;w=3, "open";q=10;w=30'
         assert re.fullmatch(r'"general";r=\d+;t=\d, "open";r=9;t=[123]', opened.headers["ratelimit"])
         looked = await nina.http.get(opened.headers["location"])
-        assert re.fullmatch(r'"general";r=\d+;t=\d, "lookups";r=20;t=0', looked.headers["ratelimit"])
+        assert re.fullmatch(r'"general";r=\d+;t=\d, "lookups";r=100;t=0', looked.headers["ratelimit"])
         for path in ("/", "/health/live"):
             assert "ratelimit" not in (await nina.http.get(path)).headers
 
