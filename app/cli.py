@@ -18,7 +18,7 @@ from rich.progress import MofNCompleteColumn, Progress, TaskID
 
 from app import logs
 from app import settings as environment
-from app.embedded import Servers, Unavailable, running
+from app.embedded import Servers, Unavailable, running, running_valkey
 from app.flock import Flock
 from app.settings import Settings
 
@@ -149,6 +149,62 @@ def seed(
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     typer.echo(f"{games} finished games are stored.")
+
+
+@cli.command()
+def hooks(
+    dead: Annotated[bool, typer.Option("--dead", help="List what was given up, oldest first.")] = False,
+    redeliver: Annotated[str | None, typer.Option(help="Send this again, by its id, or `all` that was given up.")] = None,
+) -> None:
+    """Tell what waits to be sent to hooks, and what was given up after a day of trying."""
+    try:
+        settings = environment.read()
+        with _valkey(settings) as url:
+            typer.echo(asyncio.run(_hooks(url, dead, redeliver)))
+    except (Unavailable, ValueError) as error:
+        _fail(str(error))
+
+
+async def _hooks(url: str, dead: bool, redeliver: str | None) -> str:
+    """What is asked for, as lines. Raises ValueError."""
+    from app.game.refusal import Refused
+    from app.store.hooks import RedisHooks, RedisPostbox
+    from app.store.server import connect
+
+    try:
+        async with connect(url) as redis:
+            box = RedisPostbox(redis)
+            letters = await box.dead()
+            if redeliver is not None:
+                wanted = [one for one in letters if redeliver in ("all", one.letter.id)]
+                if not wanted and redeliver != "all":
+                    raise ValueError(f"Nothing that was given up has the id {redeliver}: see coinche hooks --dead")
+                sent = [await box.redeliver(one.letter) for one in wanted]
+                return f"{sum(sent)} of {len(sent)} will be sent again."
+            if dead:
+                rows = (
+                    f"{_when(one.at)}  {one.letter.id}  {one.letter.event}  {one.result}  {one.letter.hook}" for one in letters
+                )
+                return "\n".join(rows) or "Nothing was given up."
+            counts = await RedisHooks(redis).waiting()
+            return f"{counts['waiting']} to be sent, {counts['dead']} given up."
+    except Refused:
+        raise ValueError("The Valkey or Redis does not answer") from None
+
+
+def _when(ms: int) -> str:
+    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="seconds")
+
+
+@contextmanager
+def _valkey(settings: Settings) -> Iterator[str]:
+    """The store of the tables, whether a coinche runs on it now or not."""
+    url = settings.redis_url or running_valkey(settings.data)
+    if url is not None:
+        yield url
+        return
+    with running(settings.data, None, "postgresql://unused") as servers:
+        yield servers.redis_url
 
 
 def main() -> None:

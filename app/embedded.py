@@ -74,6 +74,19 @@ def _run_valkey(home: Path, stack: ExitStack) -> str:
     command: Command = [program, "--port", "0", "--unixsocket", path, "--unixsocketperm", "700", "--dir", home]
     command += ["--appendonly", "yes", "--appendfsync", "always", "--save", "", "--maxmemory-policy", "noeviction"]
     _start(command, home, signal.SIGTERM, lambda: _pongs(path), stack)
+    return _url(path)
+
+
+def running_valkey(data: Path) -> str | None:
+    """The URL of the Valkey that a coinche runs on this folder now, if one does."""
+    home = data.absolute() / "valkey"
+    if not home.is_dir():
+        return None
+    path = _socket_folder(home) / "valkey.sock"
+    return _url(path) if _pongs(path) else None
+
+
+def _url(path: Path) -> str:
     return f"unix://{quote(str(path))}"
 
 

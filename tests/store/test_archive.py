@@ -155,7 +155,7 @@ async def test_a_game_delivered_twice_counts_once(valkey: Redis, postgres: Async
 async def test_death_between_commit_and_acknowledgement_counts_once(
     valkey: Redis, postgres: AsyncEngine, archive: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def dies(*_: object) -> None:
+    async def dies(*_: object, **__: object) -> None:
         raise asyncio.CancelledError
 
     await store(RedisLog(valkey), played(RULES))
