@@ -89,6 +89,8 @@ class Person:
     async def socket(self, **options: Any) -> AsyncIterator["Line"]:
         """A socket that follows nothing yet."""
         headers = {"Cookie": self.cookie} if self.cookie else {}
+        if "Authorization" in self.http.headers:
+            headers["Authorization"] = self.http.headers["Authorization"]
         url = str(self.http.base_url).replace("http", "ws").rstrip("/") + "/ws?v=1"
         async with connect(url, additional_headers=headers, max_queue=None, proxy=None, **options) as websocket:
             yield Line(websocket)

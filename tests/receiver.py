@@ -6,7 +6,7 @@ import hmac
 import json
 import ssl
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -106,3 +106,10 @@ async def receiving(usual: Answer = 204, tls: ssl.SSLContext | None = None) -> A
     one.port = server.sockets[0].getsockname()[1]
     async with server:
         yield one
+
+
+async def eventually(wanted: Callable[[], Awaitable[object]]) -> None:
+    """Ask until it is so."""
+    async with asyncio.timeout(PATIENCE):
+        while not await wanted():  # noqa: ASYNC110 -- it is another process's doing
+            await asyncio.sleep(0.02)

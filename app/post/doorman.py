@@ -5,6 +5,7 @@ name that leads elsewhere a moment later leads nobody there.
 """
 
 import asyncio
+import re
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +23,8 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """The addresses of a name, for this port. Raises `OSError`."""
 
 LOOKUP_SECONDS = 5.0
+
+_HOST = re.compile(rb"[0-9A-Za-z._:-]+")
 
 _V4_INSIDE = tuple(
     map(
@@ -110,7 +113,9 @@ class Doorman:
             read = httpx2.URL(url)
         except (httpx2.InvalidURL, ValueError):
             raise Refused(Why.BAD_URL, "url") from None
-        is_good = read.scheme in ("https", "http") and read.host and not read.userinfo and not read.fragment
+        is_good = (
+            read.scheme in ("https", "http") and _HOST.fullmatch(read.raw_host) and not read.userinfo and not read.fragment
+        )
         if not is_good or len(url) > LONGEST_URL or (read.port is not None and not 1 <= read.port <= 65535):
             raise Refused(Why.BAD_URL, "url")
         return read

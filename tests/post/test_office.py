@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,18 +25,11 @@ from app.tables.notices import Heard, TableOpened
 from app.tables.post import JITTER, LONGEST_REST, WAITS, Fate, Letter, Mail, outcome
 from app.wire.hooks import write_notice
 from tests.people import people, started
-from tests.receiver import PATIENCE, Receiver, receiving
+from tests.receiver import Receiver, eventually, receiving
 from tests.serving import refusal, serving
 
 LOCAL = ("127.0.0.0/8",)
 OPENED = TableOpened("0b-k2m7q9x4wz", "g_nina", "Nina", "announced-701", 14_400, True)
-
-
-async def eventually(wanted: Callable[[], Awaitable[object]]) -> None:
-    """Ask until it is so."""
-    async with asyncio.timeout(PATIENCE):
-        while not await wanted():  # noqa: ASYNC110 -- it is another process's doing
-            await asyncio.sleep(0.02)
 
 
 @dataclass
