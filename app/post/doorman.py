@@ -55,7 +55,7 @@ _V6_INSIDE = tuple(map(IPv6Network, ("2001::/23", "2001:db8::/32", "3fff::/20"))
 _V4_WITHIN = ((IPv6Network("::ffff:0:0/96"), 0), (IPv6Network("64:ff9b::/96"), 0), (IPv6Network("2002::/16"), 80))
 """Addresses that hold one of the old kind, so many bits from their end: mapped, translated (NAT64), tunnelled (6to4)."""
 
-_resolvers = ThreadPoolExecutor(4, "resolver")
+_resolvers = ThreadPoolExecutor(32, "resolver")
 """Names that are slow to be found keep nothing else waiting."""
 
 

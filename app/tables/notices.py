@@ -86,13 +86,13 @@ def notice_of(before: Table, after: Table, seq: int, epoch: int) -> Notice | Non
     if seq == 1 and after.people:
         host = after.people[0]
         return TableOpened(after.id, host.id, host.name, preset_of(after.rules), after.clock, after.listed)
+    if after.clock is None or after.game is None or not after.is_slow:
+        return None
     pending = duty(after)
-    if not after.is_slow or after.clock is None or pending is None or pending.seat is None or pending == duty(before):
+    if pending is None or pending.seat is None or pending.after < after.clock * 1000 or pending == duty(before):
         return None
     person = after.places[pending.seat].person
-    if person is None or after.game is None or pending.after < after.clock * 1000:
-        return None
-    return TurnDue(after.id, after.game.id, epoch, pending.turn, pending.seat, person.id)
+    return None if person is None else TurnDue(after.id, after.game.id, epoch, pending.turn, pending.seat, person.id)
 
 
 def heard_as(notice: Notice) -> Heard:

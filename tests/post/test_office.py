@@ -105,6 +105,28 @@ async def test_what_happens_is_told_signed_and_only_once(post: Post) -> None:
     assert len(server.got) == 1
 
 
+async def test_what_a_newer_release_has_written_is_left_to_it(post: Post) -> None:
+    async with receiving() as server:
+        await post.hook(server)
+        newer = write_notice(OPENED).replace('"v":1', '"v":99')
+        await post.redis.xadd("{s0b}notices", {"notice": newer, "at": "1", "due": ""})
+        await post.happens()
+        async with post.working():
+            await server.have(1)
+    assert await post.redis.xlen("{s0b}notices") == 1
+
+
+async def test_what_cannot_be_read_stops_nothing(post: Post) -> None:
+    async with receiving() as server:
+        await post.hook(server)
+        for notice in ("{", "[]", '{"v":1,"kind":"hands_dealt"}', '{"v":1,"kind":"turn_due"}'):
+            await post.redis.xadd("{s0b}notices", {"notice": notice, "at": "1", "due": ""})
+        await post.happens()
+        async with post.working():
+            await server.have(1)
+            await post.until()
+
+
 async def test_each_hook_is_told_under_an_id_of_its_own(post: Post) -> None:
     async with receiving() as server:
         for owner in ("g_nina", "g_paul"):
@@ -307,6 +329,14 @@ async def test_a_worker_that_is_killed_loses_nothing(post: Post, database_url: s
     assert {one.id for one in got[:2]} >= {"msg_0"}
     assert len({one.id for one in got}) == 3
     assert all(one.is_signed(secret) for one in got)
+
+
+def test_the_command_asks_the_built_in_store_while_coinche_runs_and_when_it_does_not(tmp_path: Path) -> None:
+    with serving(tmp_path):
+        assert refusal(tmp_path, "hooks") == (0, "0 to be sent, 0 given up.\n")
+    assert refusal(tmp_path, "hooks", "--dead") == (0, "Nothing was given up.\n")
+    code, said = refusal(tmp_path, "hooks", REDIS_URL="redis://127.0.0.1:1")
+    assert (code, len(said.splitlines())) == (1, 1)
 
 
 async def test_no_game_waits_for_the_post(database_url: str, servers: Servers, redis: Redis, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from app.game.rules import PRESETS
 from app.game.seats import SEATS, Seat
 from app.tables.history import tell
 from app.tables.hooks import finished
-from app.tables.notices import Audience, GameFinished, Notice, TableOpened, TurnDue, audience, notice_of
+from app.tables.notices import Audience, GameFinished, Notice, TableOpened, TurnDue, audience, key_of, notice_of
 from app.tables.table import HOUR, GiveBack, House, Leave, Return, Sit, Table, evolve_all
 from tests.finished import FOUR as PEOPLE
 from tests.finished import played
@@ -69,6 +69,14 @@ def test_a_turn_that_the_house_plays_is_told_to_nobody() -> None:
     assert between(gone, back) is None  # whoever comes back in his own turn knows of it
     house = replace(before, places=(replace(before.places[0], occupant=House("alma", "Alma")), *before.places[1:]))
     assert between(game_begun(SLOW), house) is None
+
+
+def test_a_turn_that_an_epoch_has_lost_is_told_again() -> None:
+    before, after = game_begun(SLOW), bidding(SLOW)
+    told_at = [notice_of(before, after, 7, epoch) for epoch in (1, 1, 2)]
+    keys = [key_of(one) for one in told_at if one is not None]
+    assert len(keys) == 3
+    assert keys[0] == keys[1] != keys[2]
 
 
 def test_time_given_back_tells_nothing_again() -> None:

@@ -91,7 +91,10 @@ async def test_a_secret_is_shown_once_and_by_nothing_else(site: Site) -> None:
         assert listed["hooks"][0]["last"] == {"at": listed["hooks"][0]["last"]["at"], "event": "ping", "result": "204"}
         assert (await nina.http.delete(f"/api/v1/me/hooks/{made['id']}")).status_code == 204
         assert await nina.get("/me/hooks") == {"hooks": []}
-        assert secret not in (await nina.http.get("/metrics")).text
+        numbers = (await nina.http.get("/metrics")).text
+        assert secret not in numbers
+        assert 'coinche_hook_letters{state="waiting"} 0.0' in numbers
+        assert re.search(r'coinche_hook_mail_total{fate="delivered"} [1-9]', numbers)
 
 
 async def test_a_ping_that_fails_is_told_by_the_list(site: Site) -> None:
