@@ -180,10 +180,10 @@ class RedisPostbox:
 
     async def dead(self) -> Sequence[Dead]:
         names = await reply(self._redis.zrange(_DEAD, 0, -1, withscores=True))
+        records = await reply(self._redis.hmget(_MAIL, [name for name, _ in names])) if names else ()
         found = []
-        for name, at in names:
-            record = await reply(self._redis.hget(_MAIL, name))
-            if record is not None:
+        for (name, at), record in zip(names, records, strict=True):
+            if record is not None:  # or it was sent again or removed just now
                 hook, _, letter = name.partition(" ")
                 told = json.loads(record)
                 found.append(Dead(_letter(hook, letter, told), int(at), told["result"]))

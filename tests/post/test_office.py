@@ -93,6 +93,7 @@ async def test_what_happens_is_told_signed_and_only_once(post: Post) -> None:
         await post.happens()
         async with post.working(), post.working():
             [got] = await server.have(1)
+            await post.until()
             await post.happens()  # an office that died had made letters of it, and not said so
             await post.until()
     assert got.path == "/hook"
