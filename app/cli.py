@@ -20,9 +20,9 @@ from app import logs
 from app import settings as environment
 from app.embedded import Servers, Unavailable, running, store
 from app.flock import Flock
-from app.game.refusal import Refused, Why
+from app.game.refusal import Refused
 from app.settings import Settings
-from app.tables.tokens import MOST_DAYS, MOST_TOKENS, OPERATOR, Scope
+from app.tables.tokens import MOST_DAYS
 
 cli = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
@@ -161,47 +161,48 @@ def token(
     revoke: Annotated[str | None, typer.Option(metavar="ID", help="Make one of them void.")] = None,
 ) -> None:
     """The operator's own tokens for the API, in the store at REDIS_URL or the built-in one, whether coinche runs or not."""
+    from app import operate
+
     if [admin is not None, all, revoke is not None].count(True) != 1:
         _fail("Say one of --admin NAME, --list and --revoke ID")
+    with _asking() as url:
+        if admin is not None:
+            name, secret = asyncio.run(operate.make_token(url, admin, days))
+            typer.echo(f"Token {name}; it is shown this once:", err=True)
+            typer.echo(secret)
+        elif revoke is not None:
+            typer.echo(asyncio.run(operate.revoke_token(url, revoke)))
+        elif told := asyncio.run(operate.list_tokens(url)):
+            typer.echo(told)
+
+
+@cli.command()
+def hooks(
+    dead: Annotated[bool, typer.Option("--dead", help="List what was given up, oldest first.")] = False,
+    redeliver: Annotated[str | None, typer.Option(help="Send this again, by its id, or `all` that was given up.")] = None,
+) -> None:
+    """Tell what waits to be sent to hooks, and what was given up after a day of trying."""
+    from app import operate
+
+    with _asking() as url:
+        if redeliver is not None:
+            telling = operate.redeliver(url, redeliver)
+        else:
+            telling = operate.list_dead_mail(url) if dead else operate.count_mail(url)
+        typer.echo(asyncio.run(telling))
+
+
+@contextmanager
+def _asking() -> Iterator[str]:
+    """The store of the tables, whether a coinche runs on it or not; what it does not know is said in one line."""
     try:
         settings = environment.read()
         with store(settings.data, settings.redis_url) as url:
-            asyncio.run(_tokens(url, admin, days, revoke))
-    except Refused as no:
-        _fail({Why.BAD_NAME: "A name has 1 to 24 letters", Why.BUSY: "The Valkey or Redis does not answer"}[no.why])
+            yield url
+    except Refused:
+        _fail("The Valkey or Redis does not answer")
     except (Unavailable, ValueError) as error:
         _fail(str(error))
-
-
-async def _tokens(url: str, name: str | None, days: int | None, revoke: str | None) -> None:
-    """Make a token of this name, or revoke one, or list all."""
-    from app.store.dice import now_ms
-    from app.store.server import connect
-    from app.store.tokens import RedisTokens
-    from app.web.identity import clean_name
-
-    async with connect(url) as redis:
-        tokens = RedisTokens(redis)
-        if name is not None:
-            now = now_ms()
-            expires = None if days is None else now + days * 24 * 3600 * 1000
-            issued = await tokens.issue(OPERATOR, clean_name(name), frozenset(Scope), now, expires)
-            if issued is None:
-                _fail(f"There are {MOST_TOKENS} tokens: revoke one first")
-            typer.echo(f"Token {issued[0].id}; it is shown this once:", err=True)
-            typer.echo(issued[1])
-        elif revoke is not None:
-            if not await tokens.revoke(OPERATOR.id, revoke):
-                _fail(f"The operator has no token {revoke}")
-            typer.echo(f"Token {revoke} is void.")
-        else:
-            for one in await tokens.of(OPERATOR.id):
-                made, void, used = (_day(ms) for ms in (one.created, one.expires, one.used))
-                typer.echo(f"{one.id}  made {made}  expires {void}  used {used}  {one.name}")
-
-
-def _day(ms: int | None) -> str:
-    return "never     " if ms is None else datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d")
 
 
 @contextmanager

@@ -14,10 +14,14 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app import metrics
 from app.game.refusal import Refused
+from app.post.carrier import Carrier
+from app.post.doorman import Doorman
+from app.post.office import Office
 from app.settings import Settings
 from app.store.archive import Archive
 from app.store.dice import SystemDice, now_ms
 from app.store.history import SqlHistory
+from app.store.hooks import RedisHooks, RedisPostbox
 from app.store.limits import NoLimits, RedisLimits
 from app.store.postgres import connect as connect_postgres
 from app.store.redis import RedisBell, RedisCompany, RedisGuests, RedisLobby, RedisLog, waiting
@@ -27,7 +31,7 @@ from app.tables.croupier import Croupier
 from app.tables.lobby import Board
 from app.tables.play import Tables
 from app.tables.ports import Lobby
-from app.web import errors, gate, health, history, identity, own, pages, play, referee, rules, socket, tables, tokens
+from app.web import errors, gate, health, history, hooks, identity, own, pages, play, referee, rules, socket, tables, tokens
 from app.web.hub import Hub
 from app.web.parts import Parts
 
@@ -45,6 +49,8 @@ class Joined:
     lobby: Lobby
     croupier: Croupier
     archive: Archive
+    doorman: Doorman
+    office: Office
 
 
 @asynccontextmanager
@@ -58,7 +64,10 @@ async def joined(settings: Settings, redis_url: str, database_url: str) -> Async
         await bell.prepare()
         tables = Tables(log, board)
         archive = Archive(redis, engine, days=settings.table_days)
-        yield Joined(redis, engine, bell, tables, board, Croupier(tables, log, SystemDice()), archive)
+        doorman = Doorman(settings.hooks_inside)
+        office = Office(RedisPostbox(redis), Carrier(doorman), next(iter(settings.origins), ""))
+        croupier = Croupier(tables, log, SystemDice())
+        yield Joined(redis, engine, bell, tables, board, croupier, archive, doorman, office)
         await bell.close()
     await engine.dispose()
 
@@ -80,6 +89,8 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
                 tokens=RedisTokens(on.redis),
                 bots=RedisBots(on.redis),
                 limits=RedisLimits(on.redis) if settings.limits else NoLimits(),
+                hooks=RedisHooks(on.redis),
+                doorman=on.doorman,
                 history=SqlHistory(on.engine),
                 hub=hub,
                 dice=SystemDice(),
@@ -91,7 +102,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
                 wait=settings.redis_wait,
             )
             metrics.say_what_runs()
-            house = (on.croupier.run(), on.archive.run()) if settings.work else ()
+            house = (on.croupier.run(), on.archive.run(), on.office.run()) if settings.work else ()
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(_or_leave(one)) for one in (hub.run(), *house)]
                 yield
@@ -100,7 +111,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
 
     app = FastAPI(title="coinche", summary="Tables, rules and games of coinche", lifespan=lifespan)
     errors.install(app)
-    for part in (identity, tokens, own, rules, tables, play, history, referee, health, socket):
+    for part in (identity, tokens, hooks, own, rules, tables, play, history, referee, health, socket):
         app.include_router(part.router)
     gate.install(app, settings.cors)
     pages.install(app, settings.origins)
@@ -117,7 +128,7 @@ async def _or_leave(running: Awaitable[None]) -> None:
 
 
 def work(settings: Settings, redis_url: str, database_url: str, announce: Callable[[], None]) -> None:
-    """Do the house's work until Ctrl-C or SIGTERM: duties of all tables, and the archive. A second signal ends it at once.
+    """Do the house's work until Ctrl-C or SIGTERM: all tables' duties, the archive, the post. A second signal ends it at once.
 
     `announce` is called when it works, and can be told to stop.
     """
@@ -128,7 +139,8 @@ def work(settings: Settings, redis_url: str, database_url: str, announce: Callab
             loop.add_signal_handler(number, told.set)
         async with joined(settings, redis_url, database_url) as on, asyncio.TaskGroup() as group:
             announce()
-            tasks = [group.create_task(one) for one in (on.croupier.run(on.bell.work()), on.archive.run())]
+            house = (on.croupier.run(on.bell.work()), on.archive.run(), on.office.run())
+            tasks = [group.create_task(one) for one in house]
             await told.wait()
             for number in (signal.SIGINT, signal.SIGTERM):
                 loop.remove_signal_handler(number)

@@ -27,6 +27,9 @@ class Settings(BaseSettings):
     cors: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Addresses, separated by commas, whose pages may use the API with a token, or *; never with a cookie"
     )
+    hooks_inside: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Addresses or networks of your own, separated by commas, that hooks may reach, also without TLS"
+    )
     limits: bool = Field(True, description="Answer who asks too often with 429")
     work: bool = Field(
         True, description="Do the house's work in the serving processes too; false where `coinche worker` runs beside them"
@@ -55,7 +58,7 @@ class Settings(BaseSettings):
     def _split(cls, value: Any) -> Any:
         return tuple(part.strip().rstrip("/") for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
-    @field_validator("proxies", mode="before")
+    @field_validator("proxies", "hooks_inside", mode="before")
     @classmethod
     def _split_addresses(cls, value: Any) -> Any:
         if not isinstance(value, str):

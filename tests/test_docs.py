@@ -10,6 +10,7 @@ import pytest
 
 from app.game.auction import Say
 from app.game.melds import Kind
+from app.game.refusal import Why
 from app.game.rules import OPTIONS, PRESETS, Option, override
 from app.game.scoring import LineKind
 from app.wire.referee import answer
@@ -142,6 +143,12 @@ def test_each_question_has_an_example_and_each_example_an_answer() -> None:
 def test_the_glossary_has_the_words_of_the_game(word: str) -> None:
     heads = {name for row in rows(GLOSSARY) for name in row[0].split(", ")}
     assert word in heads
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_every_reason_has_words(language: str) -> None:
+    words = json.loads((DOCS.parent / "static" / "i18n" / f"{language}.json").read_text())
+    assert [why for why in Why if not words.get(f"reason.{why}")] == []
 
 
 def test_no_link_between_the_two_pages_is_broken() -> None:

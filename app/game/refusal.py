@@ -63,6 +63,8 @@ class Why(StrEnum):
     BAD_TOKEN = "bad_token"
     MISSING_SCOPE = "missing_scope"
     TOO_MANY = "too_many"
+    BAD_URL = "bad_url"
+    HOOK_OFF = "hook_off"
     BAD_NAME = "bad_name"
     BAD_REQUEST = "bad_request"
     BAD_CURSOR = "bad_cursor"

@@ -28,10 +28,12 @@ from app.store.redis import TABLE_DAYS, Keys, RedisLog, kept_ms, outboxes
 from app.store.rows import counted, deal_rows, entry_rows, game_row, names_of, seat_row, tallies_of
 from app.store.server import AWAY, Store, call, reply, together
 from app.tables.history import Tally, Told, folded, tally, tell
+from app.tables.hooks import finished
 from app.tables.ports import Entry, NewerFormat
 from app.tables.table import Person
 from app.tables.tasks import heed
 from app.wire.archive import read_archived, read_rules
+from app.wire.hooks import write_notice
 from app.wire.log import read_frame
 
 GROUP = "archive"
@@ -154,7 +156,7 @@ class Archive:
     async def _archive(self, letter: _Letter) -> bool:
         """Store a game and take its letter out. One that cannot be stored stops no other, and goes aside in the end."""
         try:
-            await self._store(letter.fields)
+            told = await self._store(letter.fields)
         except NewerFormat:
             return False  # a newer process will read it
         except (*AWAY, RedisError, Refused):
@@ -163,11 +165,11 @@ class Archive:
             if is_away(error):
                 raise Away from error
             return await self._failed(letter, error)
-        await self._take_out(letter)
+        await self._take_out(letter, notice=write_notice(finished(told)))
         metrics.archived.inc()
         return True
 
-    async def _store(self, fields: Mapping[str, str]) -> None:
+    async def _store(self, fields: Mapping[str, str]) -> Told:
         first, last = int(fields["first"]), int(fields["last"])
         entries = await self._games.between(fields["table"], first, last)
         if [entry.seq for entry in entries] != list(range(first, last + 1)):
@@ -175,6 +177,7 @@ class Archive:
         told = tell(read_frame(fields["frame"]), entries)
         async with self._sessions.begin() as session:
             await keep(session, told, entries)
+        return told
 
     async def _failed(self, letter: _Letter, error: Exception) -> bool:
         tries: int = await reply(self._redis.hincrby(letter.tries, letter.id, 1))
@@ -189,10 +192,11 @@ class Archive:
         await self._take_out(letter, type(error).__name__)
         return True
 
-    async def _take_out(self, letter: _Letter, wrong: str = "") -> None:
-        """An archived game frees its table; one with which something is wrong holds it."""
-        keys = [*Keys(letter.fields["table"]).lasting, letter.outbox, letter.tries, letter.dead]
-        await call(self._redis, "take_out", keys, letter.id, GROUP, self._kept, wrong)
+    async def _take_out(self, letter: _Letter, wrong: str = "", notice: str = "") -> None:
+        """An archived game frees its table, and hooks hear of it; one with which something is wrong holds its table."""
+        of = Keys(letter.fields["table"])
+        keys = [*of.lasting, letter.outbox, letter.tries, letter.dead, of.notices]
+        await call(self._redis, "take_out", keys, letter.id, GROUP, self._kept, wrong, notice)
 
 
 async def keep(session: AsyncSession, told: Told, entries: Sequence[Entry]) -> bool:

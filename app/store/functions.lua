@@ -58,12 +58,12 @@ local function open(keys, args)
   return redis.call('HGET', keys[1], 'epoch')
 end
 
--- keys: table, log, commands, talk, dues, outbox; all of one hash tag.
+-- keys: table, log, commands, talk, dues, outbox, notices; all of one hash tag.
 -- args: seq before; epoch and time of the entry before, or '' twice; command id, entry, timer ('keep', 'none' or ms), the seat
--- whose time it is or '', frame or '', finished game or '', table id, channel, ms it is kept unused.
+-- whose time it is or '', frame or '', finished game or '', table id, channel, ms it is kept unused, what hooks are to hear or ''.
 local function append(keys, args)
-  local meta, log, commands, talk, dues, outbox = unpack(keys)
-  local before, epoch, at, cid, entry, timer, seat, frame, finished, id, channel, kept = unpack(args)
+  local meta, log, commands, talk, dues, outbox, notices = unpack(keys)
+  local before, epoch, at, cid, entry, timer, seat, frame, finished, id, channel, kept, notice = unpack(args)
   local known = number_of(meta, commands, cid)
   if known then
     return {'known', known}
@@ -106,6 +106,9 @@ local function append(keys, args)
     local start = redis.call('HMGET', meta, 'frame', 'base')
     redis.call('XADD', outbox, '*', 'table', id, 'game', finished, 'frame', start[1], 'first', start[2], 'last', seq)
     redis.call('HINCRBY', meta, 'owed', 1)
+  end
+  if notice ~= '' then
+    redis.call('XADD', notices, '*', 'notice', notice, 'at', whole(now), 'due', due)
   end
   used({meta, log, commands, talk}, kept)
   redis.call('PUBLISH', channel, seq)
@@ -197,17 +200,20 @@ local function take(keys, args)
   return 1
 end
 
--- keys: table, log, commands, talk, outbox, tries, dead. args: letter, group, ms the table is kept unused, what is wrong with the
--- letter or ''. An archived game frees its table; one that was put aside holds it, so that the game stays replayable.
+-- keys: table, log, commands, talk, outbox, tries, dead, notices. args: letter, group, ms the table is kept unused, what is wrong
+-- with the letter or '', what hooks are to hear or ''. An archived game frees its table; one that was put aside holds it, so that the game stays replayable.
 local function take_out(keys, args)
-  local meta, log, commands, talk, outbox, tries, dead = unpack(keys)
-  local letter, group, kept, wrong = unpack(args)
+  local meta, log, commands, talk, outbox, tries, dead, notices = unpack(keys)
+  local letter, group, kept, wrong, notice = unpack(args)
   local found = redis.call('XRANGE', outbox, letter, letter)
   redis.call('XACK', outbox, group, letter)
   redis.call('XDEL', outbox, letter)
   redis.call('HDEL', tries, letter)
   if #found == 0 then
     return 0
+  end
+  if notice ~= '' then
+    redis.call('XADD', notices, '*', 'notice', notice, 'at', whole(now_ms()), 'due', '')
   end
   if wrong ~= '' then
     local fields = found[1][2]
@@ -370,6 +376,185 @@ local function spend(keys, args)
   return {allowed and 1 or 0, left, math.ceil(full - now), allowed and 0 or math.ceil(wait)}
 end
 
+-- Hooks and their post, all under one hash tag (app/store/hooks.py).
+local HOOK = '{hooks}h:'
+local QUEUE = '{hooks}q:'
+local EVERYBODY = {'{hooks}all:table_opened', '{hooks}all:game_finished'}
+
+local function clear_mail(due, mail, hook)
+  for _, id in ipairs(redis.call('ZRANGE', QUEUE .. hook, 0, -1)) do
+    redis.call('HDEL', mail, hook .. ' ' .. id)
+  end
+  redis.call('DEL', QUEUE .. hook)
+  redis.call('ZREM', due, hook)
+end
+
+local function hear_nobody(hook)
+  for _, key in ipairs(EVERYBODY) do
+    redis.call('SREM', key, hook)
+  end
+end
+
+-- It is looked at again when its first letter's time comes, but not before `free`.
+local function look_again(due, hook, free)
+  local first = redis.call('ZRANGE', QUEUE .. hook, 0, 0, 'WITHSCORES')
+  if #first == 0 then
+    redis.call('ZREM', due, hook)
+  else
+    redis.call('ZADD', due, whole(math.max(tonumber(first[2]), free)), hook)
+  end
+end
+
+local function enqueue(due, mail, hook, id, record)
+  redis.call('HSET', mail, hook .. ' ' .. id, record)
+  redis.call('ZADD', QUEUE .. hook, whole(now_ms()), id)
+  look_again(due, hook, tonumber(redis.call('HGET', HOOK .. hook, 'free') or 0))
+end
+
+local function bury(mail, dead, name, most)
+  redis.call('ZADD', dead, whole(now_ms()), name)
+  for _, old in ipairs(redis.call('ZRANGE', dead, 0, -most - 1)) do
+    redis.call('HDEL', mail, old)
+    redis.call('ZREM', dead, old)
+  end
+end
+
+-- keys: the owner's hooks, then those of everybody that shall know it. args: id, how many one may have, seconds kept, fields.
+-- When it was made, or nothing.
+local function add_hook(keys, args)
+  for _, id in ipairs(redis.call('SMEMBERS', keys[1])) do
+    if redis.call('EXISTS', HOOK .. id) == 0 then
+      redis.call('SREM', keys[1], id)
+    end
+  end
+  if redis.call('SCARD', keys[1]) >= tonumber(args[2]) then
+    return nil
+  end
+  local now = whole(now_ms())
+  redis.call('HSET', HOOK .. args[1], 'created', now, unpack(args, 4))
+  redis.call('EXPIRE', HOOK .. args[1], args[3])
+  for _, key in ipairs(keys) do
+    redis.call('SADD', key, args[1])
+  end
+  redis.call('EXPIRE', keys[1], args[3])
+  return now
+end
+
+-- keys: due, mail, dead, the owner's hooks. args: id.
+local function remove_hook(keys, args)
+  local due, mail, dead, mine = unpack(keys)
+  if redis.call('SREM', mine, args[1]) == 0 then
+    return 0
+  end
+  clear_mail(due, mail, args[1])
+  for _, name in ipairs(redis.call('ZRANGE', dead, 0, -1)) do
+    if string.sub(name, 1, #args[1] + 1) == args[1] .. ' ' then
+      redis.call('ZREM', dead, name)
+      redis.call('HDEL', mail, name)
+    end
+  end
+  redis.call('DEL', HOOK .. args[1])
+  hear_nobody(args[1])
+  return 1
+end
+
+-- keys: due, mail, told, dead. args: when it happened, ms it is known what was told, letters that may wait for one hook, letters
+-- that are kept dead; then for each letter: hook, id, record. Returns how many are new.
+local function post(keys, args)
+  local due, mail, told, dead = unpack(keys)
+  local now, new = now_ms(), 0
+  redis.call('ZREMRANGEBYSCORE', told, '-inf', now - tonumber(args[2]))
+  for place = 5, #args, 3 do
+    local hook, id, record = args[place], args[place + 1], args[place + 2]
+    local name = hook .. ' ' .. id
+    local of = redis.call('HMGET', HOOK .. hook, 'created', 'off')
+    if not of[1] then
+      hear_nobody(hook)
+    elseif not of[2] and tonumber(of[1]) <= tonumber(args[1]) and redis.call('ZADD', told, 'NX', now, name) == 1 then
+      new = new + 1
+      if redis.call('ZCARD', QUEUE .. hook) < tonumber(args[3]) then
+        enqueue(due, mail, hook, id, record)
+      else
+        redis.call('HSET', mail, name, record)
+        bury(mail, dead, name, tonumber(args[4]))
+      end
+    end
+  end
+  return new
+end
+
+-- keys: due, mail. args: lease in ms, how many. One letter of each hook whose time has come: hook, id, record, url, secret.
+local function claim_mail(keys, args)
+  local due, mail = keys[1], keys[2]
+  local now, claimed = now_ms(), {}
+  for _, hook in ipairs(redis.call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', 0, args[2])) do
+    local of = redis.call('HMGET', HOOK .. hook, 'url', 'secret', 'off')
+    local first = redis.call('ZRANGE', QUEUE .. hook, 0, 0, 'WITHSCORES')
+    if not of[1] or of[3] then
+      clear_mail(due, mail, hook)
+    elseif #first == 0 or tonumber(first[2]) > now then
+      look_again(due, hook, 0)
+    else
+      local free = whole(now + tonumber(args[1]))
+      redis.call('HSET', HOOK .. hook, 'free', free)
+      redis.call('ZADD', due, free, hook)
+      claimed[#claimed + 1] = {hook, first[1], redis.call('HGET', mail, hook .. ' ' .. first[1]), of[1], of[2]}
+    end
+  end
+  return claimed
+end
+
+-- keys: due, mail, dead. args: hook, id, what becomes of it, record, ms until it is tried again, ms in which the hook is left
+-- alone, event, result, seconds a hook is kept, letters that are kept dead.
+local function settle_mail(keys, args)
+  local due, mail, dead = unpack(keys)
+  local hook, id, fate, record, wait, rest, event, result, kept, most = unpack(args)
+  local of, name, now = HOOK .. hook, hook .. ' ' .. id, now_ms()
+  if redis.call('EXISTS', of) == 0 then
+    clear_mail(due, mail, hook)
+    return 0
+  end
+  if fate == 'gone' then
+    clear_mail(due, mail, hook)
+    redis.call('HSET', of, 'off', '1')
+  end
+  local free = now + tonumber(rest)
+  redis.call('HSET', of, 'last_at', whole(now), 'last_event', event, 'last_result', result, 'free', whole(free))
+  if fate == 'delivered' then
+    redis.call('HSET', of, 'failures', '0')
+    redis.call('EXPIRE', of, kept)
+    redis.call('EXPIRE', '{hooks}of:' .. redis.call('HGET', of, 'owner'), kept)
+    redis.call('ZREM', QUEUE .. hook, id)
+    redis.call('HDEL', mail, name)
+  else
+    redis.call('HINCRBY', of, 'failures', 1)
+    if redis.call('ZSCORE', QUEUE .. hook, id) then
+      redis.call('HSET', mail, name, record)
+      if fate == 'failed' then
+        redis.call('ZADD', QUEUE .. hook, whole(now + tonumber(wait)), id)
+      else
+        redis.call('ZREM', QUEUE .. hook, id)
+        bury(mail, dead, name, tonumber(most))
+      end
+    end
+  end
+  look_again(due, hook, free)
+  return 1
+end
+
+-- keys: due, mail, dead. args: hook, id, record. Whether a dead letter is in the post again.
+local function redeliver(keys, args)
+  local due, mail, dead = unpack(keys)
+  local hook, id, record = unpack(args)
+  local name = hook .. ' ' .. id
+  local of = redis.call('HMGET', HOOK .. hook, 'url', 'off')
+  if not of[1] or of[2] or redis.call('ZREM', dead, name) == 0 then
+    return 0
+  end
+  enqueue(due, mail, hook, id, record)
+  return 1
+end
+
 redis.register_function('coinche_VERSION_open', open)
 redis.register_function('coinche_VERSION_append', append)
 redis.register_function('coinche_VERSION_find', find)
@@ -390,3 +575,9 @@ redis.register_function('coinche_VERSION_keep_token', keep_token)
 redis.register_function('coinche_VERSION_use_token', use_token)
 redis.register_function('coinche_VERSION_keep_bot', keep_bot)
 redis.register_function('coinche_VERSION_spend', spend)
+redis.register_function('coinche_VERSION_add_hook', add_hook)
+redis.register_function('coinche_VERSION_remove_hook', remove_hook)
+redis.register_function('coinche_VERSION_post', post)
+redis.register_function('coinche_VERSION_claim_mail', claim_mail)
+redis.register_function('coinche_VERSION_settle_mail', settle_mail)
+redis.register_function('coinche_VERSION_redeliver', redeliver)

@@ -30,6 +30,7 @@ from app.store.server import (
     together,
 )
 from app.store.server import connect as connect
+from app.tables.notices import Notice
 from app.tables.ports import (
     Appended,
     At,
@@ -50,6 +51,7 @@ from app.tables.ports import (
 )
 from app.tables.table import Person, Table
 from app.tables.tasks import heed
+from app.wire.hooks import write_notice
 from app.wire.log import read_entry, read_frame, read_said, write_entry, write_frame, write_said
 
 SHARDS = tuple(f"{number:02x}" for number in range(16))
@@ -125,6 +127,10 @@ class Keys:
         return f"{self.shard}outbox"
 
     @property
+    def notices(self) -> str:
+        return f"{self.shard}notices"
+
+    @property
     def channel(self) -> str:
         return f"{self.shard}ch:{self.table}"
 
@@ -192,6 +198,7 @@ class RedisLog:
         frame: Table | None,
         finished: Finished | None,
         last: Last | None = None,
+        notice: Notice | None = None,
     ) -> Appended | Known | Stale:
         keys = Keys(table)
         with metrics.append_seconds.time():
@@ -199,7 +206,7 @@ class RedisLog:
                 self._redis,
                 self._replicas,
                 "append",
-                [*keys.lasting, keys.dues, keys.outbox],
+                [*keys.lasting, keys.dues, keys.outbox, keys.notices],
                 str(entry.seq - 1),
                 *(("", "") if last is None else (str(last.epoch), str(last.at))),
                 *(cid, write_entry(entry)),
@@ -208,6 +215,7 @@ class RedisLog:
                 "" if frame is None else write_frame(frame),
                 "" if finished is None else finished.game,
                 *(table, keys.channel, self._kept),
+                "" if notice is None else write_notice(notice),
             )
         metrics.appends.labels(answer[0]).inc()
         match answer:

@@ -129,6 +129,11 @@ class RedisBots:
             await reply(self._redis.srem(_bots(owner), *gone))
         return [Person(bot, name) for bot, name in zip(bots, names, strict=True) if name is not None]
 
+    async def owner(self, bot: str) -> str | None:
+        """Whose bot it is, if it is one that somebody has."""
+        owner: str | None = await reply(self._redis.hget(_me(bot), "owner"))
+        return owner
+
     async def find(self, owner: str, bot: str) -> Person | None:
         if not await reply(self._redis.sismember(_bots(owner), bot)):
             return None

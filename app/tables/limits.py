@@ -33,6 +33,9 @@ LOOKUPS = Policy("lookups", 5, 100)
 HANDSHAKES = Policy("handshakes", 20, 300)
 """Opening sockets, by address: a whole club behind one must be back at once after a roll-out."""
 
+HOOKS = Policy("hooks", 1 / 10, 10)
+"""Making hooks and pinging them: each has this server ask another."""
+
 REFEREE = Policy("referee", 1_000, 20_000)
 """Questions for the referee, each of a list counted."""
 

@@ -13,6 +13,7 @@ from app import metrics
 from app.game.events import GameWon
 from app.game.refusal import Refused, Why
 from app.tables.mirror import End, Mirror
+from app.tables.notices import notice_of
 from app.tables.ports import Appended, At, Entry, Finished, GameLog, Known, Lobby, NewerFormat, Stale, Tail, Timer
 from app.tables.table import (
     Actor,
@@ -185,15 +186,16 @@ class Tables:
         entry = Entry(mirror.seq + 1, by.person, command, events)
         begins = any(isinstance(event, GameStarted) for event in events)
         ends = before.game is not None and any(isinstance(event, GameWon) for event in events)
-        epoch = mirror.epoch
+        epoch, after = mirror.epoch, evolve_all(before, events)
         answer = await self._log.append(
             before.id,
             name,
             entry,
-            _timer(before, evolve_all(before, events)),
+            _timer(before, after),
             before if begins else None,
             Finished(before.game.id) if ends and before.game is not None else None,
             mirror.end,
+            notice_of(before, after, entry.seq, epoch),
         )
         if isinstance(answer, Appended):
             if mirror.epoch != epoch:  # a store that has lost its end meanwhile may have lost this too

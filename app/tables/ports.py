@@ -6,6 +6,7 @@ from typing import Literal, Protocol
 
 from app.game.actions import Deal
 from app.game.seats import Seat
+from app.tables.notices import Notice
 from app.tables.table import Command, Happened, Person, Table
 
 At = tuple[int, int]
@@ -135,11 +136,12 @@ class GameLog(Protocol):
         frame: Table | None,
         finished: Finished | None,
         last: Last | None = None,
+        notice: Notice | None = None,
     ) -> Appended | Known | Stale:
         """Store the entry under its number if that is the next one, with all that goes with it, or change nothing.
 
         A known `cid` is answered first. `frame` is the table before the entry, where a game begins with it. `last` is the
-        entry before, where it has to be the one that the caller knows.
+        entry before, where it has to be the one that the caller knows. `notice` is what hooks are to hear of it.
         """
 
     async def begin_epoch(self, table: str, found: At, epoch: int) -> bool:

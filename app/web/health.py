@@ -46,7 +46,7 @@ async def numbers(parts: PartsDep) -> Response:
     given = []
     try:
         server = asdict(await parts.describe()) | {"wait": parts.wait}
-        waiting = await parts.waiting()
+        waiting, mail = await parts.waiting(), await parts.hooks.waiting()
     except Refused:
         pass  # what the processes counted themselves is still told
     else:
@@ -54,5 +54,8 @@ async def numbers(parts: PartsDep) -> Response:
         given = [
             metrics.info("coinche_redis_info", "What the store of the tables is, and what it promises", words),
             metrics.gauge("coinche_archive_waiting", "Finished games that Postgres does not have yet", "shard", waiting),
+            metrics.gauge(
+                "coinche_hook_letters", "What hooks are to be told: what waits, and what was given up", "state", mail
+            ),
         ]
     return Response(metrics.page(given), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from app.tables.history import History
+from app.tables.hooks import Doorman, Hooks
 from app.tables.limits import Limits
 from app.tables.play import Tables
 from app.tables.ports import Clock, Company, Dice, Guests, Lobby, Server
@@ -25,6 +26,8 @@ class Parts:
     tokens: Tokens
     bots: Bots
     limits: Limits
+    hooks: Hooks
+    doorman: Doorman
     history: History
     hub: Hub
     dice: Dice

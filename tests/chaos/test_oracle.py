@@ -56,7 +56,7 @@ async def stored_twice(append: Append, entry: Entry, *args: Any) -> Answer:
     answer = await append(entry, *args)
     if isinstance(answer, Appended):
         table, cid, *rest = args
-        await append(replace(entry, seq=entry.seq + 1), table, f"{cid}-again", *rest[:-1], None)
+        await append(replace(entry, seq=entry.seq + 1), table, f"{cid}-again", *rest[:-2], None, None)
     return answer
 
 

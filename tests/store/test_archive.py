@@ -25,13 +25,15 @@ from app.store.prepare import upgrade
 from app.store.redis import RedisLog, outboxes
 from app.store.redis import connect as connect_redis
 from app.tables.history import tell
+from app.tables.notices import GameFinished
 from app.tables.ports import Entry
 from app.tables.table import House, Occupant, Person
 from app.wire.archive import read_archived, write_row
+from app.wire.hooks import read_notice
 from tests.finished import FOUR, Script, played, store
 
 RULES = PRESETS["announced-701"]
-OUTBOX = "{s0b}outbox"
+OUTBOX, NOTICES = "{s0b}outbox", "{s0b}notices"
 HOUSE_GAME: tuple[Occupant, ...] = (*FOUR[:2], House("alma", "Alma"), House("basil", "Basil"))
 BOT_GAME: tuple[Occupant, ...] = (*FOUR[:3], Person("b_robi", "Robi"))
 
@@ -156,7 +158,7 @@ async def test_a_game_delivered_twice_counts_once(valkey: Redis, postgres: Async
 async def test_death_between_commit_and_acknowledgement_counts_once(
     valkey: Redis, postgres: AsyncEngine, archive: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def dies(*_: object) -> None:
+    async def dies(*_: object, **__: object) -> None:
         raise asyncio.CancelledError
 
     await store(RedisLog(valkey), played(RULES))
@@ -166,9 +168,15 @@ async def test_death_between_commit_and_acknowledgement_counts_once(
         await doomed.drain_once()
     assert await rows(postgres, Game) == 1
     assert await waiting(valkey) == 1
+    assert await valkey.xlen(NOTICES) == 0
     assert await archive.drain_once() == 1
     assert {one.games for one in (await players(postgres)).values()} == {1}
     assert await waiting(valkey) == 0
+    waits: Any = await valkey.xrange(NOTICES)
+    [(_, notice)] = waits  # hooks hear of it once, when it is in the history
+    told = read_notice(notice["notice"], None)
+    assert isinstance(told, GameFinished)
+    assert told.game == "0b-k2m7q9x4wz/1"
 
 
 async def test_a_letter_read_by_somebody_who_died_is_not_lost(valkey: Redis, postgres: AsyncEngine, archive: Archive) -> None:

@@ -11,19 +11,26 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.game.refusal import Refused
 from app.game.seats import Seat
+from app.post.carrier import Carrier
+from app.post.doorman import Doorman
+from app.post.office import Office
 from app.store.archive import Archive
+from app.store.hooks import RedisHooks, RedisPostbox
 from app.store.limits import RedisLimits
 from app.store.models import Game
 from app.store.postgres import connect as connect_postgres
 from app.store.redis import SHARDS, RedisCompany, RedisGuests, RedisLobby, waiting
 from app.store.server import Cluster, connect, describe
 from app.store.tokens import RedisBots, RedisTokens
+from app.tables.hooks import Reach
 from app.tables.limits import GENERAL, LOOKUPS, Wish
 from app.tables.mirror import Mirror
+from app.tables.notices import Heard
 from app.tables.ports import Said
 from app.tables.tokens import Asker, Scope
 from tests.cluster import PATIENCE, Six, cluster, until
 from tests.process import Nina, Process, process
+from tests.receiver import receiving
 from tests.seats import NINA, four_seated
 
 
@@ -118,6 +125,23 @@ async def test_tokens_bots_and_limits_lie_wherever_they_lie(store: Cluster) -> N
         assert await bots.rename(NINA.id, bot.id, "Roba") is not None
         assert await bots.dismiss(NINA.id, bot.id)
     assert await bots.of(NINA.id) == []
+
+
+async def test_hooks_hear_of_tables_on_all_servers(six: Six, store: Cluster, processes: Sequence[Process]) -> None:
+    hooks = RedisHooks(store)
+    async with receiving() as server, asyncio.timeout(PATIENCE):
+        made = await hooks.add(NINA.id, server.url, (Heard.TABLE_OPENED,), Reach.MINE)
+        assert made is not None
+        office = asyncio.create_task(Office(RedisPostbox(store), Carrier(Doorman(["127.0.0.0/8"]))).run())
+        await asyncio.sleep(0.1)  # the clocks of two servers differ by less
+        tables = await one_on_each(six, store, "told")
+        for table in tables:
+            await Nina(processes, table).begin()
+        got = await server.until(lambda got: {one.told["data"]["table"] for one in got} >= set(tables))
+        office.cancel()
+    assert len({one.id for one in got}) == len(got)
+    assert await hooks.remove(NINA.id, made[0].id)
+    assert await hooks.waiting() == {"waiting": 0, "dead": 0}
 
 
 async def test_a_server_that_has_forgotten_the_functions_is_taught_them_again(six: Six, processes: Sequence[Process]) -> None:

@@ -1,0 +1,82 @@
+"""What an operator asks of the store, in lines: the operator's own tokens, and what became of mail to hooks.
+
+All raise `Refused` while the store does not answer.
+"""
+
+from datetime import UTC, datetime
+
+from app.game.refusal import Refused
+from app.store.dice import now_ms
+from app.store.hooks import RedisHooks, RedisPostbox
+from app.store.server import connect
+from app.store.tokens import RedisTokens
+from app.tables.tokens import MOST_TOKENS, OPERATOR, Scope
+from app.web.identity import clean_name
+
+DAY_MS = 24 * 3600 * 1000
+
+
+async def make_token(url: str, name: str, days: int | None) -> tuple[str, str]:
+    """The id and the secret of a new token with all scopes. Raises ValueError."""
+    try:
+        shown = clean_name(name)
+    except Refused:
+        raise ValueError("A name has 1 to 24 letters") from None
+    now = now_ms()
+    async with connect(url) as redis:
+        expires = None if days is None else now + days * DAY_MS
+        issued = await RedisTokens(redis).issue(OPERATOR, shown, frozenset(Scope), now, expires)
+    if issued is None:
+        raise ValueError(f"There are {MOST_TOKENS} tokens: revoke one first")
+    token, secret = issued
+    return token.id, secret
+
+
+async def revoke_token(url: str, token: str) -> str:
+    """Make it void. Raises ValueError if there is no such token."""
+    async with connect(url) as redis:
+        if not await RedisTokens(redis).revoke(OPERATOR.id, token):
+            raise ValueError(f"The operator has no token {token}")
+    return f"Token {token} is void."
+
+
+async def list_tokens(url: str) -> str:
+    """One a line, newest first."""
+    async with connect(url) as redis:
+        tokens = await RedisTokens(redis).of(OPERATOR.id)
+    rows = ((one, [_day(ms) for ms in (one.created, one.expires, one.used)]) for one in tokens)
+    return "\n".join(f"{one.id}  made {made}  expires {void}  used {used}  {one.name}" for one, (made, void, used) in rows)
+
+
+async def count_mail(url: str) -> str:
+    """How many letters wait, and how many were given up."""
+    async with connect(url) as redis:
+        counts = await RedisHooks(redis).waiting()
+    return f"{counts['waiting']} to be sent, {counts['dead']} given up."
+
+
+async def list_dead_mail(url: str) -> str:
+    """What was given up, one letter a line, oldest first."""
+    async with connect(url) as redis:
+        letters = await RedisPostbox(redis).dead()
+    rows = (f"{_second(one.at)}  {one.letter.id}  {one.letter.event}  {one.result}  {one.letter.hook}" for one in letters)
+    return "\n".join(rows) or "Nothing was given up."
+
+
+async def redeliver(url: str, which: str) -> str:
+    """Send the letter of this id again, or `all`. Raises ValueError if there is none of that id."""
+    async with connect(url) as redis:
+        box = RedisPostbox(redis)
+        wanted = [one for one in await box.dead() if which in ("all", one.letter.id)]
+        if not wanted and which != "all":
+            raise ValueError(f"Nothing that was given up has the id {which}: see coinche hooks --dead")
+        sent = [await box.redeliver(one.letter) for one in wanted]
+    return f"{sum(sent)} of {len(sent)} will be sent again."
+
+
+def _day(ms: int | None) -> str:
+    return "never     " if ms is None else datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d")
+
+
+def _second(ms: int) -> str:
+    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="seconds")

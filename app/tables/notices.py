@@ -1,0 +1,128 @@
+"""What happens at tables that hooks may hear of, and whom it concerns. Never a card: there is no field for one.
+
+A notice is stored in one piece with what it tells of; the post (`app/tables/post.py`) makes letters of it.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.game.rules import preset_of
+from app.game.seats import BySide, Seat, Side
+from app.tables.table import Table, duty
+
+
+class Heard(StrEnum):
+    """What a hook may hear of."""
+
+    TABLE_OPENED = "table_opened"
+    GAME_FINISHED = "game_finished"
+    TURN_DUE = "turn_due"
+
+
+@dataclass(frozen=True, slots=True)
+class Sitting:
+    """Who sat on a seat; `player` names a person or a player of the house."""
+
+    seat: Seat
+    kind: str
+    player: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableOpened:
+    """A table has been opened, and its host sits there."""
+
+    table: str
+    host: str
+    host_name: str
+    preset: str | None
+    clock: int | None
+    listed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GameFinished:
+    """A game is over and in the history. Times in ms."""
+
+    table: str
+    number: int
+    game: str
+    listed: bool
+    preset: str | None
+    started: int
+    finished: int
+    totals: BySide[int]
+    winner: Side
+    seats: tuple[Sitting, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnDue:
+    """In a slow game somebody's turn has begun: `due` when it is played for him, in ms, set when it is stored."""
+
+    table: str
+    game: str
+    epoch: int
+    turn: int
+    seat: Seat
+    player: str
+    due: int | None = None
+
+
+Notice = TableOpened | GameFinished | TurnDue
+
+
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """Who may hear of something: whoever these people are or belong to, and perhaps all who want to hear of everybody's."""
+
+    people: tuple[str, ...]
+    everybody: bool
+
+
+def notice_of(before: Table, after: Table, seq: int, epoch: int) -> Notice | None:
+    """What the entry `seq` between these two gives to tell."""
+    if seq == 1 and after.people:
+        host = after.people[0]
+        return TableOpened(after.id, host.id, host.name, preset_of(after.rules), after.clock, after.listed)
+    if after.clock is None or after.game is None or not after.is_slow:
+        return None
+    pending = duty(after)
+    if pending is None or pending.seat is None or pending.after < after.clock * 1000 or pending == duty(before):
+        return None
+    person = after.places[pending.seat].person
+    return None if person is None else TurnDue(after.id, after.game.id, epoch, pending.turn, pending.seat, person.id)
+
+
+def heard_as(notice: Notice) -> Heard:
+    """As what a hook hears of it."""
+    match notice:
+        case TableOpened():
+            return Heard.TABLE_OPENED
+        case GameFinished():
+            return Heard.GAME_FINISHED
+        case TurnDue():
+            return Heard.TURN_DUE
+
+
+def key_of(notice: Notice) -> str:
+    """The same for the same happening, however often it is told."""
+    match notice:
+        case TableOpened(table=table):
+            return f"opened {table}"
+        case GameFinished(game=game):
+            return f"finished {game}"
+        case TurnDue():
+            return f"turn {notice.table} {notice.epoch} {notice.turn}"
+
+
+def audience(notice: Notice) -> Audience:
+    """Who may hear of it."""
+    match notice:
+        case TableOpened(host=host, listed=listed):
+            return Audience((host,), listed)
+        case GameFinished(seats=seats, listed=listed):
+            return Audience(tuple(one.player for one in seats if one.kind == "person"), listed)
+        case TurnDue(player=player):
+            return Audience((player,), False)

@@ -1,0 +1,125 @@
+"""Hooks over REST: servers that are told what happens. For the guest who comes with a cookie, like tokens."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, StrictStr
+
+from app.game.refusal import Refused, Why
+from app.tables import limits, tokens
+from app.tables.hooks import Hook, Reach, events_of
+from app.tables.notices import Heard
+from app.web.identity import Me, asker_of
+from app.web.parts import PartsDep
+from app.web.visit import visit_of
+
+router = APIRouter(prefix="/api/v1/me/hooks", tags=["me"])
+
+
+class HookIn(BaseModel):
+    """The hook that is wanted; `scope` `all` is the operator's to give."""
+
+    url: StrictStr
+    events: list[StrictStr]
+    scope: StrictStr = Reach.MINE.value
+
+
+class AttemptOut(BaseModel):
+    """The last attempt: when, in ms, of what, and a status or a word for why there was none."""
+
+    at: int
+    event: str
+    result: str
+
+
+class HookOut(BaseModel):
+    """A hook, without its secret. `failures`: attempts in a row that failed; `off`: its server has answered 410."""
+
+    id: str
+    url: str
+    events: list[Heard]
+    scope: Reach
+    created: int
+    off: bool
+    failures: int
+    last: AttemptOut | None
+
+
+class NewHook(HookOut):
+    """A hook with what its mail is signed with, which is shown this once."""
+
+    secret: str
+
+
+class HookList(BaseModel):
+    """One's hooks, oldest first."""
+
+    hooks: list[HookOut]
+
+
+class Posted(BaseModel):
+    """What is on its way."""
+
+    event: str = "ping"
+
+
+async def _slowly(request: Request, parts: PartsDep, _: Me) -> None:
+    """What has this server ask others may not be asked often."""
+    await visit_of(request).take(parts.limits, limits.HOOKS)
+
+
+Slowly = Annotated[None, Depends(_slowly)]
+
+
+@router.get("")
+async def list_hooks(me: Me, parts: PartsDep) -> HookList:
+    """One's hooks, without their secrets."""
+    return HookList(hooks=[_out(one) for one in await parts.hooks.of(me.id)])
+
+
+@router.post("", status_code=201)
+async def make_hook(body: HookIn, me: Me, parts: PartsDep, request: Request, _: Slowly) -> NewHook:
+    """Make a hook. Its secret is in this answer and in no other."""
+    events, scope = events_of(body.events), await _scope(body.scope, request, parts)
+    made = await parts.hooks.add(me.id, await parts.doorman.check(body.url), events, scope)
+    if made is None:
+        raise Refused(Why.TOO_MANY)
+    hook, secret = made
+    return NewHook(**_out(hook).model_dump(), secret=secret)
+
+
+@router.delete("/{hook}", status_code=204)
+async def remove_hook(hook: str, me: Me, parts: PartsDep) -> None:
+    """Remove a hook with all that waits for it."""
+    if not await parts.hooks.remove(me.id, hook):
+        raise Refused(Why.NOT_FOUND)
+
+
+@router.post("/{hook}/test", status_code=202)
+async def ping_hook(hook: str, me: Me, parts: PartsDep, _: Slowly) -> Posted:
+    """Send a ping, as all else is sent; what came of it is told by the list."""
+    await parts.hooks.ping(me.id, hook)
+    return Posted()
+
+
+async def _scope(name: str, request: Request, parts: PartsDep) -> Reach:
+    """The scope, if who asks may have it. Raises `Refused`."""
+    if name not in set(Reach):
+        raise Refused(Why.WRONG_VALUE, "scope")
+    if name == Reach.ALL and tokens.Scope.ADMIN not in (await asker_of(request, parts)).scopes:
+        raise Refused(Why.MISSING_SCOPE, tokens.Scope.ADMIN.value)
+    return Reach(name)
+
+
+def _out(hook: Hook) -> HookOut:
+    last = None if hook.last is None else AttemptOut(at=hook.last.at, event=hook.last.event, result=hook.last.result)
+    return HookOut(
+        id=hook.id,
+        url=hook.url,
+        events=list(hook.events),
+        scope=hook.scope,
+        created=hook.created,
+        off=hook.is_off,
+        failures=hook.failures,
+        last=last,
+    )
