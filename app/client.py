@@ -55,7 +55,10 @@ class Guest:
             answer = await self._http.request(method, f"/api/v1{path}", json=body)
         except httpx2.TransportError as error:
             raise ConnectionError(str(error)) from error
-        fields: Json = answer.json()
+        try:
+            fields: Json = answer.json()
+        except ValueError:
+            raise ConnectionError(f"a proxy answered in the server's place, with {answer.status_code}") from None
         if answer.is_error:
             raise Refused(Why(fields["why"]), fields.get("field"))
         return fields

@@ -126,3 +126,14 @@ async def test_a_server_that_is_not_there_is_a_connection_error() -> None:
     async with Guest("http://127.0.0.1:1") as guest:
         with pytest.raises(ConnectionError):
             await guest.ask("GET", "/me")
+
+
+async def test_a_proxy_that_answers_for_a_server_that_has_gone_is_a_connection_error() -> None:
+    async def gone(socket: ServerConnection) -> None:
+        raise AssertionError
+
+    async with serve(gone, "127.0.0.1", 0, process_request=lambda socket, request: socket.respond(502, "")) as proxy:
+        port = next(iter(proxy.sockets)).getsockname()[1]
+        async with Guest(f"http://127.0.0.1:{port}") as guest:
+            with pytest.raises(ConnectionError, match="502"):
+                await guest.ask("GET", "/me")
