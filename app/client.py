@@ -143,7 +143,7 @@ class TableLine:
             self._socket.transport.abort()
 
     async def _run(self) -> None:
-        """One call after the other. A server that is about to go is left only when another has said welcome."""
+        """One call after the other. A server that has said welcome and is about to go is left only when another says it too."""
         async with asyncio.TaskGroup() as group:
             while True:
                 next_call = asyncio.Event()
@@ -195,6 +195,9 @@ class TableLine:
                     await socket.send(frame)
                 case "bye":
                     asyncio.get_running_loop().call_later(message["after"] / 1000, next_call.set)
+                    if not is_welcome:
+                        await next_call.wait()
+                        return
             if self._socket is socket:
                 await self._take_in(socket, message)
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
+from websockets.protocol import State
 
 from app import client
 from app.client import Guest, TableLine
@@ -21,9 +22,10 @@ PATIENCE = 30
 
 @dataclass
 class Server:
-    """Says welcome to everybody, and acknowledges what it is told to."""
+    """Says welcome to everybody, or bye, and acknowledges what it is told to."""
 
     url: str = ""
+    welcomes: bool = True
     acknowledges: bool = True
     calls: list[ServerConnection] = field(default_factory=list)
     heard: list[tuple[int, Json]] = field(default_factory=list)
@@ -36,7 +38,9 @@ class Server:
             async for frame in socket:
                 message = json.loads(frame)
                 self.heard.append((number, message))
-                if message["type"] == "join":
+                if message["type"] == "join" and not self.welcomes:
+                    await self.say(number, type="bye", why="newer_release", after=0)
+                elif message["type"] == "join":
                     await self.say(number, type="welcome", at=[1, 7], turn=3, view=None, table={"id": "t"})
                 elif message["type"] == "act" and self.acknowledges:
                     await self.say(number, type="ack", cid=message["cid"], at=[1, 8])
@@ -87,6 +91,19 @@ async def test_a_server_that_goes_is_left_when_another_has_said_welcome(server: 
         assert len(server.calls) == 2
         assert await one.act({"kind": "pass"}, 3) == (1, 8)
     assert [number for number, message in server.heard if message["type"] == "act"] == [1]
+
+
+async def test_a_server_that_says_bye_before_it_says_welcome_is_not_held_on_to(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "SILENT_SECONDS", 2 * PATIENCE)
+    async with line(server) as one:
+        server.welcomes = False
+        await server.say(0, type="bye", why="newer_release", after=0)
+        await server.until(lambda: len(server.calls) > 3)
+        server.welcomes = True
+        await server.until(lambda: [call.state for call in server.calls if call.state is not State.CLOSED] == [State.OPEN])
+        assert await one.act({"kind": "pass"}, 3) == (1, 8)
 
 
 async def test_until_then_it_is_still_spoken_to(server: Server) -> None:
