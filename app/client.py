@@ -199,7 +199,7 @@ class TableLine:
             self._socket.transport.abort()
 
     async def _run(self) -> None:
-        """One call after the other. A server that is about to go is left only when another has said welcome."""
+        """One call after the other. A server that has said welcome and is about to go is left only when another says it too."""
         async with asyncio.TaskGroup() as group:
             while True:
                 next_call = asyncio.Event()
@@ -251,6 +251,9 @@ class TableLine:
                     await socket.send(frame)
                 case "bye":
                     asyncio.get_running_loop().call_later(message["after"] / 1000, next_call.set)
+                    if not is_welcome:
+                        await next_call.wait()
+                        return
             if self._socket is socket:
                 await self._take_in(socket, message)
 
@@ -301,7 +304,12 @@ class TableLine:
 
 
 def _fields(answer: httpx2.Response) -> Json:
-    fields: Json = answer.json() if answer.content else {}
+    if answer.is_success and not answer.content:
+        return {}
+    try:
+        fields: Json = answer.json()
+    except ValueError:
+        raise ConnectionError(f"a proxy answered in the server's place, with {answer.status_code}") from None
     if answer.is_error:
         raise Refused(Why(fields["why"]), fields.get("field"))
     return fields

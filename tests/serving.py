@@ -28,12 +28,12 @@ class Serving:
         return rest
 
 
-def start(data: Path, *words: str, **environment: str) -> subprocess.Popen[str]:
+def start(data: Path, *words: str, module: str = "app", **environment: str) -> subprocess.Popen[str]:
     """Type `coinche serve`, or `coinche` with these words, with everything it says on one pipe."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("COINCHE_")}
     chosen = {"COINCHE_DATA": str(data), "COINCHE_PORT": "0", "COINCHE_LIMITS": "false"} | environment
     return subprocess.Popen(
-        [sys.executable, "-m", "app", *(words or ("serve",))],
+        [sys.executable, "-m", module, *(words or ("serve",))],
         env={name: value for name, value in inherited.items() if name not in ("REDIS_URL", "DATABASE_URL")} | chosen,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -44,9 +44,9 @@ def start(data: Path, *words: str, **environment: str) -> subprocess.Popen[str]:
 
 
 @contextmanager
-def serving(data: Path, *words: str, **environment: str) -> Iterator[Serving]:
+def serving(data: Path, *words: str, module: str = "app", **environment: str) -> Iterator[Serving]:
     """A coinche that has said it is ready; it is ended with the context, if it still runs. A worker has no address."""
-    with start(data, *words, **environment) as process:
+    with start(data, *words, module=module, **environment) as process:
         try:
             said = ""
             assert process.stdout

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
+from websockets.protocol import State
 
 from app import client
 from app.client import At, Guest, TableLine
@@ -24,9 +25,10 @@ PATIENCE = 30
 
 @dataclass
 class Server:
-    """Says welcome to everybody, and acknowledges what it is told to."""
+    """Says welcome to everybody, or bye, and acknowledges what it is told to."""
 
     url: str = ""
+    welcomes: bool = True
     acknowledges: bool = True
     calls: list[ServerConnection] = field(default_factory=list)
     heard: list[tuple[int, Json]] = field(default_factory=list)
@@ -39,7 +41,9 @@ class Server:
             async for frame in socket:
                 message = json.loads(frame)
                 self.heard.append((number, message))
-                if message["type"] == "join":
+                if message["type"] == "join" and not self.welcomes:
+                    await self.say(number, type="bye", why="newer_release", after=0)
+                elif message["type"] == "join":
                     await self.say(number, type="welcome", at=[1, 7], turn=3, view=None, table={"id": "t"})
                 elif message["type"] == "act" and self.acknowledges:
                     await self.say(number, type="ack", cid=message["cid"], at=[1, 8])
@@ -92,6 +96,19 @@ async def test_a_server_that_goes_is_left_when_another_has_said_welcome(server: 
     assert [number for number, message in server.heard if message["type"] == "act"] == [1]
 
 
+async def test_a_server_that_says_bye_before_it_says_welcome_is_not_held_on_to(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "SILENT_SECONDS", 2 * PATIENCE)
+    async with line(server) as one:
+        server.welcomes = False
+        await server.say(0, type="bye", why="newer_release", after=0)
+        await server.until(lambda: len(server.calls) > 3)
+        server.welcomes = True
+        await server.until(lambda: [call.state for call in server.calls if call.state is not State.CLOSED] == [State.OPEN])
+        assert await one.act({"kind": "pass"}, 3) == (1, 8)
+
+
 async def test_until_then_it_is_still_spoken_to(server: Server) -> None:
     async with line(server) as one:
         await server.say(0, type="bye", why="going_away", after=60_000)
@@ -129,6 +146,17 @@ async def test_a_server_that_is_not_there_is_a_connection_error() -> None:
     async with Guest("http://127.0.0.1:1") as guest:
         with pytest.raises(ConnectionError):
             await guest.ask("GET", "/me")
+
+
+async def test_a_proxy_that_answers_for_a_server_that_has_gone_is_a_connection_error() -> None:
+    async def gone(socket: ServerConnection) -> None:
+        raise AssertionError
+
+    async with serve(gone, "127.0.0.1", 0, process_request=lambda socket, request: socket.respond(502, "")) as proxy:
+        port = next(iter(proxy.sockets)).getsockname()[1]
+        async with Guest(f"http://127.0.0.1:{port}") as guest:
+            with pytest.raises(ConnectionError, match="502"):
+                await guest.ask("GET", "/me")
 
 
 # --- over REST -------------------------------------------------------------------------------------------------------

@@ -78,7 +78,8 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(NewerFormat)
     async def newer(request: Request, error: NewerFormat) -> JSONResponse:
-        return problem(Why.BUSY)  # another process, of a newer release, can answer
+        """A process of a newer release can answer; over this connection nobody would come to it."""
+        return problem(Why.BUSY, headers={"Connection": "close"})
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:

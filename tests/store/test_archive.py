@@ -155,6 +155,23 @@ async def test_a_game_delivered_twice_counts_once(valkey: Redis, postgres: Async
     assert await waiting(valkey) == 0
 
 
+async def test_a_game_that_ends_again_otherwise_keeps_its_first_end(
+    valkey: Redis, postgres: AsyncEngine, archive: Archive
+) -> None:
+    """A Valkey brought back from a copy that was taken before the game ended, with a Postgres that knows the end."""
+    script, again = played(RULES), played(RULES, 2)
+    assert script.game.id == again.game.id
+    first = await store(RedisLog(valkey), script)
+    await archive.drain_once()
+    once = {(one.id, one.mu, one.games) for one in (await players(postgres)).values()}
+    await valkey.delete(*await valkey.keys(f"*t:{script.opened.id}*"))
+    await store(RedisLog(valkey), again)
+    assert await archive.drain_once() == 1
+    assert await kept(postgres, script.game.id) == list(first)
+    assert {(one.id, one.mu, one.games) for one in (await players(postgres)).values()} == once
+    assert await waiting(valkey) == 0
+
+
 async def test_death_between_commit_and_acknowledgement_counts_once(
     valkey: Redis, postgres: AsyncEngine, archive: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
