@@ -25,7 +25,7 @@ from app.store.server import Store, connect, describe, reply
 from app.store.tokens import RedisBots, RedisTokens
 from app.tables.croupier import Croupier
 from app.tables.play import Tables
-from app.web import errors, gate, health, history, identity, pages, referee, rules, socket, tables, tokens
+from app.web import description, errors, gate, health, history, identity, pages, referee, rules, socket, tables, tokens
 from app.web.hub import Hub
 from app.web.parts import Parts
 
@@ -96,12 +96,21 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
                 for task in tasks:
                     task.cancel()
 
-    app = FastAPI(title="coinche", summary="Tables, rules and games of coinche", lifespan=lifespan)
+    app = FastAPI(
+        title=description.TITLE,
+        summary=description.SUMMARY,
+        description=description.DESCRIPTION,
+        version=description.release(),
+        openapi_tags=description.TAGS,
+        generate_unique_id_function=description.operation_id,
+        lifespan=lifespan,
+    )
     errors.install(app)
     for part in (identity, tokens, rules, tables, history, referee, health, socket):
         app.include_router(part.router)
     gate.install(app, settings.cors)
     pages.install(app, settings.origins)
+    description.install(app)
     return app
 
 
