@@ -27,6 +27,7 @@ from app.web import errors
 from app.web.history import router
 from app.web.identity import COOKIE
 from app.wire.archive import write_row
+from tests.described import as_described
 from tests.finished import FOUR, Script, played, store
 
 PROTOCOL = Path(__file__).parents[2] / "docs" / "protocol.md"
@@ -57,7 +58,9 @@ async def web(valkey: Redis, postgres: AsyncEngine) -> AsyncIterator[AsyncClient
     errors.install(app)
     app.include_router(router)
     app.state.parts = SimpleNamespace(history=SqlHistory(postgres), guests=RedisGuests(valkey))
-    async with AsyncClient(transport=ASGITransport(app), base_url="http://test/api/v1") as client:
+    async with AsyncClient(
+        transport=ASGITransport(app), base_url="http://test/api/v1", event_hooks={"response": [as_described]}
+    ) as client:
         yield client
 
 
