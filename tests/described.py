@@ -12,6 +12,7 @@ from referencing.jsonschema import DRAFT202012
 from app.main import build
 from app.settings import Settings
 from app.web.description import operations
+from app.web.errors import MEDIA_TYPE
 
 _ROOT = "urn:coinche"
 
@@ -50,6 +51,11 @@ def _validator(path: str, method: str, status: str, kind: str) -> Draft202012Val
     return Draft202012Validator({"$ref": f"{_ROOT}#/{pointer}"}, registry=_registry())
 
 
+def fits(schema: dict[str, Any], value: object) -> bool:
+    """Whether a value is as a schema of the description wants it."""
+    return bool(Draft202012Validator({"$id": _ROOT} | schema, registry=_registry()).is_valid(value))
+
+
 def operation_of(method: str, path: str) -> str | None:
     """The path, as it is described, of the operation that this asks for."""
     return next((told for verb, pattern, told in _operations() if verb == method and pattern.fullmatch(path)), None)
@@ -70,7 +76,7 @@ async def as_described(response: Response) -> None:
         assert not await response.aread(), f"{asked} with a body, which is not declared"
         return
     assert kind in content, f"{asked} as {kind!r}, which is not declared"
-    if kind.endswith("json"):
+    if kind in ("application/json", MEDIA_TYPE):
         await response.aread()
         wrong = next(_validator(path, method.lower(), status, kind).iter_errors(response.json()), None)
         assert wrong is None, f"{asked}: {wrong}"
