@@ -1,5 +1,7 @@
 """The one path by which anything happens at a table: load, judge, append, and if the log has moved on, once more."""
 
+import asyncio
+import random
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
@@ -27,8 +29,11 @@ from app.tables.table import (
     evolve_all,
 )
 
-TRIES = 8
+TRIES = 40
 """How often an action is judged because others acted in between: four seats and the house may all do so at once."""
+
+PAUSE_SECONDS = 0.005
+"""After the n-th try one waits up to n times so long: whoever is alone then gets through."""
 
 KEPT = 2_000
 """How many tables a process keeps at hand."""
@@ -126,7 +131,7 @@ class Tables:
         """
         mirror = self._mirrors.get(table) or await self.mirror(table)
         name = f"{'house' if by.person is None else by.person}:{cid}"
-        for _ in range(TRIES):
+        for attempt in range(TRIES):
             refused: Refused | None = None
             try:
                 events = self._judge(mirror.table, by, command, turn)
@@ -148,6 +153,7 @@ class Tables:
                     await self.catch_up(mirror)
                     return (mirror.epoch, seq)
                 case Stale():
+                    await asyncio.sleep(random.uniform(0, PAUSE_SECONDS * attempt))
                     await self.catch_up(mirror)
         raise Refused(Why.BUSY)
 
