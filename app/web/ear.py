@@ -13,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 from app.game.view import Viewer
 from app.tables.ports import At
 from app.tables.table import Person, Table
+from app.tables.tasks import end
 from app.web.hub import Client, Outbox, Room
 from app.web.parts import Parts
 from app.wire import messages
@@ -47,10 +48,7 @@ class Ear:
 
     async def hear(self) -> list[Json]:
         """At least one message, a goodbye last; the first time what happened since a moment, or a whole welcome."""
-        heard = [json.loads(await self.outbox.take())]
-        while self.outbox:
-            heard.append(json.loads(await self.outbox.take()))
-        heard.sort(key=lambda message: message["type"] == "bye")  # who comes while the process goes is told before the welcome
+        heard = await heard_from(self.outbox)
         since, self._since = self._since, None
         if since is not None and heard[0]["type"] == "welcome":
             heard[:1] = self._instead_of(heard[0], since)
@@ -80,6 +78,14 @@ async def following(parts: Parts, client: Client, table: str, since: At | None =
             await parts.hub.leave(client, room)
     finally:
         parts.hub.exit(client)
+
+
+async def heard_from(outbox: Outbox) -> list[Json]:
+    """All that is there, at least one message, a goodbye last."""
+    heard = [json.loads(await outbox.take())]
+    while outbox:
+        heard.append(json.loads(await outbox.take()))
+    return sorted(heard, key=lambda message: message["type"] == "bye")  # who comes while the process goes is told that first
 
 
 def passer_by(me: Person | None) -> Client:
@@ -145,15 +151,13 @@ async def unless_full(outbox: Outbox, work: Coroutine[Any, Any, None]) -> None:
     await _first(work, outbox.full.wait())
 
 
-async def _first(work: Coroutine[Any, Any, Done], end: Coroutine[Any, Any, Any]) -> Done | None:
-    tasks = (asyncio.ensure_future(work), asyncio.ensure_future(end))
+async def _first(work: Coroutine[Any, Any, Done], until: Coroutine[Any, Any, Any]) -> Done | None:
+    tasks = (asyncio.create_task(work), asyncio.create_task(until))
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         return tasks[0].result() if tasks[0].done() else None
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end(tasks)
 
 
 async def _gone(receive: Receive) -> None:

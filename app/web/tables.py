@@ -133,6 +133,12 @@ async def remove_house(table: TableId, seat: int, me: Me, parts: PartsDep) -> di
     return await _done(parts, table, me, RemoveHouse(_seat(seat)))
 
 
+@router.post("/{table}/close", status_code=204)
+async def close_table(table: TableId, me: Me, parts: PartsDep) -> None:
+    """The host: close the table for good, while no game is running in which somebody else sits."""
+    await parts.tables.close(table, Actor(me.id))
+
+
 @router.post("/{table}/stand-in")
 async def call_stand_in(table: TableId, body: ThatSeatIn, me: Me, parts: PartsDep) -> dict[str, Any]:
     """The host, at a table without a clock: let the stand-in play for somebody who is not connected."""

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from random import Random
@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 from httpx2 import AsyncClient, RemoteProtocolError, Response
+from redis.asyncio import Redis
 
-from app.web import ear, gate
+from app.embedded import Servers
+from app.web import ear, gate, own
 from app.web.hub import Client
 from tests.people import (
     PATIENCE,
@@ -501,7 +503,7 @@ async def test_a_stream_ends_when_the_table_is_gone(site: Site, four: list[Perso
     async with streaming(four[0], f"/tables/{table}/events") as stream:
         await stream.hear()
         mirror = await site.parts.tables.mirror(table)
-        site.parts.tables._end(mirror, "no_such_table")
+        mirror.watchers[0].on_end(mirror, "no_such_table")
         assert (await stream.end())[-1]["why"] == "no_such_table"
 
 
@@ -516,3 +518,152 @@ async def test_who_does_not_keep_up_is_cut_off(site: Site, four: list[Person]) -
         await nobody_left(site, before)
         with pytest.raises(RemoteProtocolError):
             await stream.end()
+
+
+# --- closing ---------------------------------------------------------------------------------------------------------
+
+
+async def test_the_host_closes_a_table_and_everybody_is_told(site: Site, four: list[Person], redis_keys: Any) -> None:
+    table, before = await seated(four), set(site.parts.hub.clients)
+    async with four[1].at(table) as line, streaming(four[2], f"/tables/{table}/events") as stream:
+        await stream.hear()
+        assert (await four[1].post(f"/tables/{table}/close", status=403))["why"] == "not_host"
+        response = await four[0].http.post(f"/api/v1/tables/{table}/close")
+        assert (response.status_code, response.content) == (204, b"")
+        assert (await line.until(lambda frame: frame["type"] == "bye"))["why"] == "no_such_table"
+        assert (await stream.end())[-1]["why"] == "no_such_table"
+    await nobody_left(site, before)
+    for path in ("", "/game", "/events"):
+        assert (await four[0].get(f"/tables/{table}{path}", 404))["why"] == "no_such_table"
+    assert (await four[0].post(f"/tables/{table}/close", status=404))["why"] == "no_such_table"
+    assert table not in [one["id"] for one in (await four[0].get("/tables"))["tables"]]
+    assert await four[3].get("/me/tables") == {"tables": []}
+    assert await redis_keys(table) == []
+
+
+async def test_a_running_game_is_closed_only_by_who_plays_alone(four: list[Person], redis_keys: Any) -> None:
+    table, _, _ = await begun(four)
+    assert (await four[0].post(f"/tables/{table}/close", status=409))["why"] == "game_running"
+    alone = await open_table(four[0])
+    await four[0].post(f"/tables/{alone}/start")
+    async with four[0].at(alone) as line:
+        await line.until_state(lambda line: line.view)
+        assert (await four[0].http.post(f"/api/v1/tables/{alone}/close")).status_code == 204
+        await line.until(lambda frame: frame["type"] == "bye")
+    assert await redis_keys(alone) == []
+
+
+async def test_another_process_tells_its_guests_that_a_table_is_closed(redis_url: str, database_url: str) -> None:
+    async with (
+        running_site(redis_url, database_url) as site,
+        running_site(redis_url, database_url) as other,
+        people(site.url, *NAMES) as four,
+        elsewhere(four[1], other.url) as paul,
+    ):
+        table = await seated(four)
+        async with paul.at(table) as line:
+            await four[0].http.post(f"/api/v1/tables/{table}/close")
+            assert (await line.until(lambda frame: frame["type"] == "bye"))["why"] == "no_such_table"
+
+
+@pytest.fixture
+async def redis_keys(servers: Servers) -> AsyncIterator[Callable[[str], Awaitable[list[str]]]]:
+    """What is kept under a table's name."""
+    async with Redis.from_url(servers.redis_url, decode_responses=True) as client:
+
+        async def of(table: str) -> list[str]:
+            due = [key async for key in client.scan_iter("*dues") if await client.zscore(key, table) is not None]
+            return [*due, *[key async for key in client.scan_iter(f"*{table}*")]]
+
+        yield of
+
+
+# --- one's own tables ------------------------------------------------------------------------------------------------
+
+
+async def test_ones_own_tables_are_those_at_which_one_sits(four: list[Person], url: str) -> None:
+    first, second = await seated(four), await open_table(four[1])
+    [told] = [json.loads(block) for block in re.findall(r"^```json own\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)]
+    mine = (await four[1].get("/me/tables"))["tables"]
+    assert [(one["id"], one["seat"], one["status"]) for one in mine] == [(second, 0, "open"), (first, 1, "open")]
+    assert set(mine[0]) == set(told)
+    await four[1].post(f"/tables/{first}/leave")
+    assert [one["id"] for one in (await four[1].get("/me/tables"))["tables"]] == [second]
+    async with person(url) as stranger, person(url, "Uma") as uma:
+        assert await uma.get("/me/tables") == {"tables": []}
+        for path in ("/me/tables", "/me/events"):
+            assert (await stranger.get(path, 401))["why"] == "not_signed_in"
+
+
+async def test_the_index_of_ones_tables_is_rebuilt_and_put_right(site: Site, four: list[Person], servers: Servers) -> None:
+    table, gone = await seated(four), await open_table(four[0])
+    async with Redis.from_url(servers.redis_url) as client:
+        await client.delete(*[key async for key in client.scan_iter("{g_*}tables")])
+        assert await four[1].get("/me/tables") == {"tables": []}
+        await asyncio.gather(*(one.post(f"/tables/{table}/ready") for one in four))
+        async with asyncio.timeout(PATIENCE):
+            while not (await four[1].get("/me/tables"))["tables"]:  # noqa: ASYNC110 (it is written after the game has begun)
+                await asyncio.sleep(0.01)
+        for wrong in (gone, UNKNOWN):
+            await site.parts.lobby.seat(four[1].id, wrong)
+        assert [one["id"] for one in (await four[1].get("/me/tables"))["tables"]] == [table]
+        assert await site.parts.lobby.seats(four[1].id) == [table]
+
+
+@pytest.mark.parametrize("accept", [SSE, LINES])
+async def test_one_is_told_what_becomes_of_ones_tables(
+    site: Site, four: list[Person], accept: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own, "LOOK_SECONDS", 0.02)
+    first, before = await seated(four, options={"target": 1}), set(site.parts.hub.clients)
+    async with streaming(four[2], "/me/events", accept) as stream:
+        mine = await stream.hear()
+        assert (mine["type"], mine["table"]["id"], mine["table"]["seat"]) == ("table", first, 2)
+        assert not (await four[0].get(f"/tables/{first}"))["seats"][2]["present"]
+        second = await open_table(four[2])
+        assert (await stream.hear())["table"]["id"] == second
+        await four[2].post(f"/tables/{second}/leave")
+        assert await stream.hear() == {"type": "left", "table": {"id": second}}
+        await asyncio.gather(*(one.post(f"/tables/{first}/ready") for one in four))
+        hearing = asyncio.create_task(heard_until(stream, "finished"))
+        played = await asyncio.gather(*(play_by_poll(who, first, Random(seat)) for seat, who in enumerate(four)))
+        told, view = await hearing, played[0][1]
+        assert told[0]["type"] == "started"
+        assert told[0]["table"]["status"] == "playing"
+        turns = [one["table"]["turn"] for one in told if one["type"] == "turn"]
+        assert turns == sorted(set(turns))
+        assert len(turns) >= 9
+        assert all(one["table"]["your_turn"] for one in told if one["type"] == "turn")
+        assert (told[-1]["winner"], told[-1]["table"]["status"]) == (view["winner"], "open")
+        assert set(told[-1]["totals"]) == {"A", "B"}
+        await four[0].http.post(f"/api/v1/tables/{first}/close")
+        assert await stream.until("left") == {"type": "left", "table": {"id": first}}
+    await nobody_left(site, before)
+
+
+async def heard_until(stream: Stream, kind: str) -> list[Json]:
+    heard = [await stream.hear()]
+    while heard[-1]["type"] != kind:
+        heard.append(await stream.hear())
+    return heard
+
+
+async def test_the_stream_of_ones_tables_ends_with_the_process_and_with_the_token(
+    redis_url: str, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gate, "RECHECK_SECONDS", 0.0)
+    monkeypatch.setattr(ear, "HEARTBEAT_SECONDS", 0.02)
+    async with AsyncExitStack() as stack:
+        async with running_site(redis_url, database_url) as site:
+            [nina] = await stack.enter_async_context(people(site.url, "Nina"))
+            await open_table(nina)
+            made = await nina.post("/me/tokens", {"name": "reader", "scopes": ["read"]}, 201)
+            program = await stack.enter_async_context(person(site.url))
+            headers = {"Authorization": f"Bearer {made['secret']}"}
+            async with streaming(program, "/me/events", **headers) as stream:
+                assert (await stream.hear())["type"] == "table"
+                await nina.http.delete(f"/api/v1/me/tokens/{made['id']}")
+                assert await stream.end() == []
+            stream = await stack.enter_async_context(streaming(nina, "/me/events"))
+            assert (await stream.hear())["type"] == "table"
+        assert [one["why"] for one in await stream.end()] == ["going_away"]
