@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from app.game.view import Viewer
 from app.tables.ports import At
 from app.tables.table import Person, Table
-from app.tables.tasks import end
+from app.tables.tasks import end, heed
 from app.web.hub import Client, Outbox, Room
 from app.web.parts import Parts
 from app.wire import messages
@@ -48,6 +48,7 @@ class Ear:
 
     async def hear(self) -> list[Json]:
         """At least one message, a goodbye last; the first time what happened since a moment, or a whole welcome."""
+        heed()
         heard = await heard_from(self.outbox)
         since, self._since = self._since, None
         if since is not None and heard[0]["type"] == "welcome":
@@ -157,7 +158,7 @@ async def _first(work: Coroutine[Any, Any, Done], until: Coroutine[Any, Any, Any
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         return tasks[0].result() if tasks[0].done() else None
     finally:
-        await end(tasks)
+        await end(*tasks)
 
 
 async def _gone(receive: Receive) -> None:

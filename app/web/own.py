@@ -95,7 +95,7 @@ class Desk:
                     pass  # the store is away
                 await asyncio.sleep(LOOK_SECONDS)
         finally:
-            await end(tuple(self._following.values()))
+            await end(*self._following.values())
 
     async def _follow(self, table: str) -> None:
         """Tell of one table until one no longer sits there; what goes wrong meanwhile is tried anew at the next look."""
@@ -183,5 +183,5 @@ async def _following_all(parts: Parts, me: Person) -> AsyncIterator[Desk]:
     try:
         yield desk
     finally:
-        await end([running])
+        await end(running)
         parts.hub.exit(desk.client)
