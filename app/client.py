@@ -1,7 +1,7 @@
 """A client of our own API and socket: for the load tool, the tests and programs that play.
 
-`Guest` asks over REST; `TableLine` follows one table over as many connections as it takes, and an action is resent under its
-own command id until it is answered, so that it happens once.
+`Guest` asks over REST, where a whole game may be played too; `TableLine` follows one table over as many sockets as it takes. An
+action is resent under its own command id until it is answered, so that it happens once.
 """
 
 import asyncio
@@ -23,6 +23,7 @@ Json = dict[str, Any]
 At = tuple[int, int]
 
 NO_SUCH_TABLE = 4404
+LINES = "application/x-ndjson"
 LEAST_WAIT = 0.25
 MOST_WAIT = 8.0
 SILENT_SECONDS = 4.0
@@ -49,16 +50,74 @@ class Guest:
         self.id = me["id"]
         return me
 
-    async def ask(self, method: str, path: str, body: Json | None = None) -> Json:
+    async def ask(self, method: str, path: str, body: Json | None = None, key: str | None = None) -> Json:
         """One request to `/api/v1`. Raises `Refused` with the reason the server gives, or `ConnectionError`."""
         try:
-            answer = await self._http.request(method, f"/api/v1{path}", json=body)
+            headers = {} if key is None else {"Idempotency-Key": key}
+            answer = await self._http.request(method, f"/api/v1{path}", json=body, headers=headers)
         except httpx2.TransportError as error:
             raise ConnectionError(str(error)) from error
-        fields: Json = answer.json()
-        if answer.is_error:
-            raise Refused(Why(fields["why"]), fields.get("field"))
-        return fields
+        return _fields(answer)
+
+    async def game(self, table: str) -> Json:
+        """The table and its game as one may see them: a `welcome`."""
+        return await self.ask("GET", f"/tables/{table}/game")
+
+    async def act(self, table: str, action: Json, turn: int | None = None, key: str | None = None) -> At:
+        """Do something from one's seat; returns the moment it was stored. Sent again under its own key until answered."""
+        name, wait = key or secrets.token_hex(8), LEAST_WAIT
+        while True:
+            try:
+                stored = await self.ask("POST", f"/tables/{table}/actions", {"turn": turn, "action": action}, name)
+                return _at(stored)
+            except (ConnectionError, Refused) as error:
+                _raise_if_final(error)
+            wait = await _pause(wait)
+
+    async def poll(self, table: str, after: At | None = None, wait: float = 20) -> tuple[At, list[Json]]:
+        """What happened after a moment, waited for so many seconds; and the moment to ask for next."""
+        answer = await self.ask("GET", f"/tables/{table}/events?wait={wait}{_after('&', after)}")
+        return _at(answer), answer["events"]
+
+    def events(self, table: str, after: At | None = None) -> AsyncIterator[Json]:
+        """What happens at a table, over as many connections as it takes; every step once, or a `welcome` in their place."""
+        return self._stream(f"/tables/{table}/events", after)
+
+    async def my_tables(self) -> list[Json]:
+        """The tables at which one sits, newest first."""
+        tables: list[Json] = (await self.ask("GET", "/me/tables"))["tables"]
+        return tables
+
+    def my_events(self) -> AsyncIterator[Json]:
+        """What becomes of them; after each new connection all of them are told again."""
+        return self._stream("/me/events")
+
+    async def close(self, table: str) -> None:
+        """Close one's own table for good."""
+        await self.ask("POST", f"/tables/{table}/close")
+
+    async def _stream(self, path: str, at: At | None = None) -> AsyncIterator[Json]:
+        """The messages of a stream, called again until the server refuses it."""
+        wait = LEAST_WAIT
+        while True:
+            try:
+                async with self._http.stream("GET", f"/api/v1{path}{_after('?', at)}", headers={"Accept": LINES}) as answer:
+                    if answer.is_error:
+                        await answer.aread()
+                        _fields(answer)
+                    async for line in answer.aiter_lines():
+                        message: Json = json.loads(line or "{}")
+                        if message.get("type") == "bye":
+                            wait = max(LEAST_WAIT, message["after"] / 1000)
+                        elif message:
+                            wait = LEAST_WAIT
+                            at = _at(message) if message["type"] in ("welcome", "step") else at
+                            yield message
+            except httpx2.TransportError:
+                pass
+            except Refused as error:
+                _raise_if_final(error)
+            wait = await _pause(wait)
 
     def follow(self, table: str, watch: bool = False) -> "TableLine":
         """The table's live line, from one's seat or as a spectator; use it as an async context manager."""
@@ -239,6 +298,33 @@ class TableLine:
         for _, answer in self._waiting.values():
             if not answer.done():
                 answer.set_exception(error)
+
+
+def _fields(answer: httpx2.Response) -> Json:
+    fields: Json = answer.json() if answer.content else {}
+    if answer.is_error:
+        raise Refused(Why(fields["why"]), fields.get("field"))
+    return fields
+
+
+def _at(fields: Json) -> At:
+    epoch, seq = fields["at"]
+    return (epoch, seq)
+
+
+def _after(sign: str, at: At | None) -> str:
+    return "" if at is None else f"{sign}after={at[0]}.{at[1]}"
+
+
+def _raise_if_final(error: Exception) -> None:
+    """Unless what failed may be tried again as it was."""
+    if isinstance(error, Refused) and error.why not in (Why.BUSY, Why.TOO_FAST):
+        raise error
+
+
+async def _pause(wait: float) -> float:
+    await asyncio.sleep(random.uniform(0, wait))
+    return min(MOST_WAIT, wait * 2)
 
 
 async def _hear(socket: ClientConnection) -> str | bytes:

@@ -25,7 +25,22 @@ from app.store.server import Store, connect, describe, reply
 from app.store.tokens import RedisBots, RedisTokens
 from app.tables.croupier import Croupier
 from app.tables.play import Tables
-from app.web import description, errors, gate, health, history, identity, pages, referee, rules, socket, tables, tokens
+from app.web import (
+    description,
+    errors,
+    gate,
+    health,
+    history,
+    identity,
+    own,
+    pages,
+    play,
+    referee,
+    rules,
+    socket,
+    tables,
+    tokens,
+)
 from app.web.hub import Hub
 from app.web.parts import Parts
 
@@ -106,7 +121,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
         lifespan=lifespan,
     )
     errors.install(app)
-    for part in (identity, tokens, rules, tables, history, referee, health, socket):
+    for part in (identity, tokens, own, rules, tables, play, history, referee, health, socket):
         app.include_router(part.router)
     gate.install(app, settings.cors)
     pages.install(app, settings.origins)

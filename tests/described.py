@@ -1,5 +1,6 @@
 """Is every answer what the API's description says? Each status must be declared, and each body fit its schema."""
 
+import json
 import re
 from functools import cache
 from typing import Any
@@ -53,7 +54,8 @@ def _validator(path: str, method: str, status: str, kind: str) -> Draft202012Val
 
 def fits(schema: dict[str, Any], value: object) -> bool:
     """Whether a value is as a schema of the description wants it."""
-    return bool(Draft202012Validator({"$id": _ROOT} | schema, registry=_registry()).is_valid(value))
+    rooted = json.loads(json.dumps(schema).replace('"#/', f'"{_ROOT}#/'))
+    return bool(Draft202012Validator(rooted, registry=_registry()).is_valid(value))
 
 
 def operation_of(method: str, path: str) -> str | None:

@@ -47,13 +47,13 @@ class Site:
 
 
 @asynccontextmanager
-async def running_site(redis_url: str, database_url: str, **settings: Any) -> AsyncIterator[Site]:
-    """The whole application behind its real web server on a free port, until the context ends; nobody asks too often."""
+async def running_site(redis_url: str, database_url: str, port: int = 0, **settings: Any) -> AsyncIterator[Site]:
+    """The whole application behind its real web server, on a free port if none is named; nobody asks too often."""
     chosen = Settings(**({"limits": False} | settings))
     app = build(chosen, redis_url, database_url)
     ready = asyncio.Event()
     server = _Server(app, "warning", ready.set, chosen.proxies)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with socket.create_server(("127.0.0.1", port)) as listener:
         serving = asyncio.create_task(server.serve([listener]))
         done, _ = await asyncio.wait([serving, asyncio.create_task(ready.wait())], return_when=asyncio.FIRST_COMPLETED)
         if serving in done:

@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any
 
 import pytest
@@ -12,8 +14,9 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
 from app import client
-from app.client import Guest, TableLine
+from app.client import At, Guest, TableLine
 from app.game.refusal import Refused, Why
+from tests.people import choice, running_site
 
 Json = dict[str, Any]
 PATIENCE = 30
@@ -126,3 +129,66 @@ async def test_a_server_that_is_not_there_is_a_connection_error() -> None:
     async with Guest("http://127.0.0.1:1") as guest:
         with pytest.raises(ConnectionError):
             await guest.ask("GET", "/me")
+
+
+# --- over REST -------------------------------------------------------------------------------------------------------
+
+
+async def plays_over_rest(guest: Guest, table: str, dice: Random) -> tuple[list[At], Json]:
+    """Play what is offered to the end of the game; the moments of the steps, and the last view."""
+    steps, done = [], -1
+    async for message in guest.events(table):
+        if message["type"] not in ("welcome", "step"):
+            continue
+        steps += [tuple(message["at"])] if message["type"] == "step" else []
+        view = message["view"]
+        if view is not None and view["phase"] == "over":
+            return steps, view
+        action = choice(message, dice) if message["turn"] != done else None
+        if action is not None:
+            done = message["turn"]
+            await guest.act(table, action, done)
+    raise AssertionError("events never end")
+
+
+async def test_a_game_is_played_over_rest_alone_while_its_process_is_replaced(redis_url: str, database_url: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    async with AsyncExitStack() as stack:
+        async with running_site(redis_url, database_url, port) as site:
+            guest = await stack.enter_async_context(client.guest(site.url, "Nina"))
+            opened = await guest.ask("POST", "/tables", {"options": {"target": 1}, "listed": False})
+            table = opened["id"]
+            await guest.ask("POST", f"/tables/{table}/start")
+            playing = asyncio.create_task(plays_over_rest(guest, table, Random(1)))
+            at, news = await guest.poll(table)
+            while at[1] < 20:
+                at, news = await guest.poll(table, at)
+            assert {one["type"] for one in news} <= {"step", "table", "welcome"}
+        async with running_site(redis_url, database_url, port):
+            async with asyncio.timeout(PATIENCE):
+                steps, view = await playing
+            assert steps == [(1, steps[0][1] + number) for number in range(len(steps))]
+            assert (await guest.game(table))["view"] == view
+            [mine] = await guest.my_tables()
+            assert (mine["id"], mine["status"], tuple(mine["at"])) == (table, "open", steps[-1])
+            async for message in guest.my_events():
+                assert message == {"type": "table", "table": mine}
+                break
+            await closed(guest, table)
+            with pytest.raises(Refused, match=Why.NO_SUCH_TABLE):
+                async for _ in guest.events(table):
+                    pass
+            with pytest.raises(Refused, match=Why.NO_SUCH_TABLE):
+                await guest.act(table, {"kind": "return"})
+
+
+async def closed(guest: Guest, table: str) -> None:
+    """Until the archive has the finished game and the table may go."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            try:
+                return await guest.close(table)
+            except Refused as no:
+                if no.why is not Why.BUSY:
+                    raise

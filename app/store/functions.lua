@@ -243,6 +243,34 @@ local function say(keys, args)
   return 1
 end
 
+-- keys: table. args: field, ms. Of a table that is gone nothing is kept.
+local function lag(keys, args)
+  return redis.call('EXISTS', keys[1]) == 1 and redis.call('HSET', keys[1], args[1], args[2]) or 0
+end
+
+-- keys: table, log, commands, talk, here, dues. args: epoch and seq at which it was judged, table id, channel.
+-- Nothing of it is kept, unless the archive is still to have a finished game ('owed') or something has happened since ('stale').
+local function forget(keys, args)
+  local meta = redis.call('HMGET', keys[1], 'epoch', 'seq', 'owed')
+  if meta[1] and (meta[1] ~= args[1] or meta[2] ~= args[2]) then
+    return 'stale'
+  end
+  if tonumber(meta[3] or 0) > 0 then
+    return 'owed'
+  end
+  redis.call('DEL', unpack(keys, 1, 5))
+  redis.call('ZREM', keys[6], args[3])
+  redis.call('PUBLISH', args[4], args[2])
+  return 'forgotten'
+end
+
+-- keys: a person's tables. args: table, how many are kept, seconds kept unused. The oldest make room.
+local function seat(keys, args)
+  redis.call('ZADD', keys[1], now_ms(), args[1])
+  redis.call('ZREMRANGEBYRANK', keys[1], 0, -tonumber(args[2]) - 1)
+  return redis.call('EXPIRE', keys[1], args[3])
+end
+
 -- keys: guest. args: id, name, seconds kept unused.
 local function keep_guest(keys, args)
   redis.call('HSET', keys[1], 'id', args[1], 'name', args[2])
@@ -345,6 +373,9 @@ redis.register_function('coinche_VERSION_take', take)
 redis.register_function('coinche_VERSION_take_out', take_out)
 redis.register_function('coinche_VERSION_here', here)
 redis.register_function('coinche_VERSION_say', say)
+redis.register_function('coinche_VERSION_lag', lag)
+redis.register_function('coinche_VERSION_forget', forget)
+redis.register_function('coinche_VERSION_seat', seat)
 redis.register_function('coinche_VERSION_keep_guest', keep_guest)
 redis.register_function('coinche_VERSION_guest', guest)
 redis.register_function('coinche_VERSION_keep_token', keep_token)

@@ -36,6 +36,7 @@ from app.tables.ports import (
     Claimed,
     Entry,
     Finished,
+    Forgotten,
     Known,
     Last,
     Listed,
@@ -69,6 +70,9 @@ GUEST_SECONDS = 400 * 24 * 3600
 
 IDLE_MS = 12 * 3600 * 1000
 """A table where nobody sat down, left or began for so long is no longer in the lobby."""
+
+SEATS_KEPT = 50
+"""At so many tables somebody is found."""
 
 WORK = "coinche:work"
 """The channel on which a duty that is due at once is announced to the workers."""
@@ -225,6 +229,14 @@ class RedisLog:
         keys = Keys(table)
         args = (str(found[0]), str(found[1]), str(epoch), keys.channel)
         return bool(await call(self._redis, "begin_epoch", [keys.meta], *args))
+
+    async def forget(self, table: str, at: At) -> Forgotten:
+        keys = Keys(table)
+        args = (str(at[0]), str(at[1]), table, keys.channel)
+        answer: Forgotten = await call_confirmed(
+            self._redis, self._replicas, "forget", [*keys.lasting, keys.here, keys.dues], *args
+        )
+        return answer
 
     async def take(self, table: str, lease: int) -> bool:
         return bool(await call(self._redis, "take", [Keys(table).dues], table, str(lease)))
@@ -383,7 +395,7 @@ class RedisCompany:
         await reply(self._redis.publish(keys.channel, HERE))
 
     async def lag(self, table: str, seat: Seat, lag: int) -> None:
-        await reply(self._redis.hset(Keys(table).meta, f"lag{int(seat)}", str(lag)))
+        await call(self._redis, "lag", [Keys(table).meta], f"lag{int(seat)}", str(lag))
 
     async def present(self, table: str) -> Sequence[str | None]:
         members = await reply(self._redis.zrangebyscore(Keys(table).here, _now(), "+inf"))
@@ -399,7 +411,7 @@ class RedisCompany:
 
 
 class RedisLobby:
-    """The index of tables that anybody may find (port `Lobby`)."""
+    """The index of tables that anybody may find, and of those at which somebody sits (port `Lobby`)."""
 
     KEY = "{lobby}tables"
 
@@ -420,6 +432,20 @@ class RedisLobby:
             await reply(self._redis.hdel(self.KEY, *idle))
         listed = [one for name, text in shown.items() if name not in idle and (one := _listed(text)) is not None]
         return sorted(listed, key=lambda one: one.table.created, reverse=True)
+
+    async def seat(self, person: str, table: str) -> None:
+        await call(self._redis, "seat", [self._seats(person)], table, str(SEATS_KEPT), str(GUEST_SECONDS))
+
+    async def unseat(self, person: str, table: str) -> None:
+        await reply(self._redis.zrem(self._seats(person), table))
+
+    async def seats(self, person: str) -> Sequence[str]:
+        found: Sequence[str] = await reply(self._redis.zrevrange(self._seats(person), 0, -1))
+        return found
+
+    @staticmethod
+    def _seats(person: str) -> str:
+        return f"{{{person}}}tables"
 
 
 def _listed(shown: dict[str, Any]) -> Listed | None:

@@ -1,5 +1,7 @@
 """One process's copy of a live table: kept up from the log, and asked what each viewer is sent."""
 
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -24,6 +26,9 @@ from app.tables.table import (
 )
 
 SeenEvent = Seen | TableEvent
+
+REMEMBERED = 32
+"""How many steps are told again to somebody who comes back; who has missed more takes the table as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,8 @@ class Mirror:
     due: int | None
     last: Entry | None = None
     watchers: list[Watcher] = field(default_factory=list)
+    past: deque[tuple[Table, Entry]] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    """The last entries, each with the table after it."""
 
     @staticmethod
     def of(stored: Stored) -> "Mirror":
@@ -77,7 +84,8 @@ class Mirror:
     def start_anew(self, stored: Stored) -> None:
         """Be the table that a log tells now, whatever it told before."""
         now = Mirror.of(stored)
-        self.epoch, self.table, self.seq, self.due, self.last = now.epoch, now.table, now.seq, now.due, now.last
+        self.epoch, self.table, self.seq, self.due = now.epoch, now.table, now.seq, now.due
+        self.last, self.past = now.last, now.past
         for watcher in tuple(self.watchers):
             watcher.on_anew(self)
 
@@ -124,12 +132,22 @@ class Mirror:
         self.seq = entry.seq
         self.due = entry.due
         self.last = entry
+        self.past.append((self.table, entry))
         for watcher in tuple(self.watchers):
             watcher.on_entry(self, entry)
 
     def step(self, entry: Entry, viewer: Viewer) -> Step:
         """What this viewer is sent for the entry that was applied last."""
         return self._step(tuple(_seen(event, viewer) for event in entry.events), viewer)
+
+    def steps(self, after: At, until: At, viewer: Callable[[Table], Viewer]) -> list[Step] | None:
+        """What somebody was sent, or would have been, between two moments; None where that is not remembered."""
+        if after[0] != self.epoch or until[0] != self.epoch or after[1] > until[1]:
+            return None
+        missed = [(table, entry) for table, entry in self.past if after[1] < entry.seq <= until[1]]
+        if len(missed) != until[1] - after[1]:
+            return None
+        return [Mirror(self.epoch, table, entry.seq, entry.due).step(entry, viewer(table)) for table, entry in missed]
 
     def now(self, viewer: Viewer) -> Step:
         """All that this viewer may know at this moment, as if nothing had happened before."""

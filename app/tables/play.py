@@ -1,5 +1,7 @@
 """The one path by which anything happens at a table: load, judge, append, and if the log has moved on, once more."""
 
+import asyncio
+import random
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,6 +20,7 @@ from app.tables.table import (
     GameStarted,
     Happened,
     HostChanged,
+    Place,
     ReadyChanged,
     SeatLeft,
     SeatTaken,
@@ -25,10 +28,14 @@ from app.tables.table import (
     decide,
     duty,
     evolve_all,
+    may_close,
 )
 
-TRIES = 8
+TRIES = 40
 """How often an action is judged because others acted in between: four seats and the house may all do so at once."""
+
+PAUSE_SECONDS = 0.005
+"""After the n-th try one waits up to n times so long: whoever is alone then gets through."""
 
 KEPT = 2_000
 """How many tables a process keeps at hand."""
@@ -126,7 +133,7 @@ class Tables:
         """
         mirror = self._mirrors.get(table) or await self.mirror(table)
         name = f"{'house' if by.person is None else by.person}:{cid}"
-        for _ in range(TRIES):
+        for attempt in range(TRIES):
             refused: Refused | None = None
             try:
                 events = self._judge(mirror.table, by, command, turn)
@@ -140,15 +147,30 @@ class Tables:
                 if known is None and refused is not None:
                     raise refused
                 return (mirror.epoch, mirror.seq if known is None else known)
+            before = mirror.table
             match await self._append(mirror, by, name, command, events):
                 case Appended(seq=seq):
-                    await self._after(mirror, events)
+                    await self._after(before, mirror, events)
                     return (mirror.epoch, seq)
                 case Known(seq=seq):
                     await self.catch_up(mirror)
                     return (mirror.epoch, seq)
                 case Stale():
+                    await asyncio.sleep(random.uniform(0, PAUSE_SECONDS * attempt))
                     await self.catch_up(mirror)
+        raise Refused(Why.BUSY)
+
+    async def close(self, table: str, by: Actor) -> None:
+        """Close a table for good, whoever is connected; raises `Refused`, with `BUSY` while a finished game is not archived."""
+        for attempt in range(TRIES):
+            mirror = await self.mirror(table)
+            may_close(mirror.table, by)
+            if await self._log.forget(table, mirror.at) == "forgotten":
+                self._end(mirror, "no_such_table")
+                with suppress(Refused):
+                    await self._show(mirror.table, replace(mirror.table, places=(Place(),) * 4))
+                return
+            await asyncio.sleep(random.uniform(0, PAUSE_SECONDS * attempt))
         raise Refused(Why.BUSY)
 
     def _judge(self, table: Table, by: Actor, command: Command, turn: int | None) -> tuple[Happened, ...]:
@@ -179,14 +201,23 @@ class Tables:
             mirror.apply(replace(entry, at=answer.at, due=answer.due))
         return answer
 
-    async def _after(self, mirror: Mirror, events: tuple[Happened, ...]) -> None:
+    async def _after(self, before: Table, mirror: Mirror, events: tuple[Happened, ...]) -> None:
         table = mirror.table
         pending = duty(table)
         if pending is not None and pending.after == 0:
             self.on_duty(table.id)
         if any(isinstance(event, _OF_THE_LOBBY) for event in events):
             with suppress(Refused):  # what is done is done; the lobby shows the next change
-                await self._lobby.show(table)
+                await self._show(before, table)
+
+    async def _show(self, before: Table, after: Table) -> None:
+        """Keep the indices; where a game begins all is written once more, in case something was lost."""
+        await self._lobby.show(after)
+        sat, sit = ({person.id for person in table.people} for table in (before, after))
+        for person in sit if after.games > before.games else sit - sat:
+            await self._lobby.seat(person, after.id)
+        for person in sat - sit:
+            await self._lobby.unseat(person, after.id)
 
     def _keep(self, mirror: Mirror) -> Mirror:
         self._mirrors[mirror.table.id] = mirror

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from app.game.actions import Deal
 from app.game.seats import Seat
@@ -110,6 +110,10 @@ class Claimed:
     moved: Sequence[str] = ()
 
 
+Forgotten = Literal["forgotten", "stale", "owed"]
+"""Whether a table was forgotten; not if its log had moved on, nor while the archive is still to have a finished game."""
+
+
 class GameLog(Protocol):
     """The logs of the tables: the truth and its lock."""
 
@@ -140,6 +144,9 @@ class GameLog(Protocol):
 
     async def begin_epoch(self, table: str, found: At, epoch: int) -> bool:
         """Begin a new epoch of a log that has lost its end; whether it was still as it was found."""
+
+    async def forget(self, table: str, at: At) -> Forgotten:
+        """Forget a table that is still as it was at this moment."""
 
     async def find(self, table: str, cid: str) -> int | None:
         """The number under which a command was stored, while it is remembered."""
@@ -215,13 +222,21 @@ class Listed:
 
 
 class Lobby(Protocol):
-    """A small index of the tables that anybody may find; rebuilt from the tables if lost."""
+    """A small index of the tables that all may find, and of those at which somebody sits; rebuilt from the tables if lost."""
 
     async def show(self, table: Table) -> None:
         """Put the table into the index as it is, or take it out if it is not for all, or empty."""
 
     async def tables(self) -> Sequence[Listed]:
         """The tables in the index, newest first."""
+
+    async def seat(self, person: str, table: str) -> None:
+        """Somebody sits at a table."""
+
+    async def unseat(self, person: str, table: str) -> None: ...
+
+    async def seats(self, person: str) -> Sequence[str]:
+        """The tables at which somebody probably sits, the newest first, and not all where they are many."""
 
 
 class Guests(Protocol):

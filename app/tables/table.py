@@ -351,6 +351,13 @@ def decide(table: Table, by: Actor, command: Command) -> tuple[Happened, ...]:
             assert_never(command)
 
 
+def may_close(table: Table, by: Actor) -> None:
+    """Raises `Refused` unless this one may close the table: its host, and no game in which somebody else sits is running."""
+    _host(table, by)
+    if any(person.id != by.person for person in table.people):
+        _no_game(table)
+
+
 def _own_seat(table: Table, by: Actor) -> Seat:
     seat = None if by.person is None else table.seat_of(by.person)
     if seat is None:

@@ -1,6 +1,7 @@
 """What can be asked, told as OpenAPI 3.1: what the routes say of themselves, and what stands before all of them."""
 
 import json
+import re
 from collections.abc import Iterator
 from importlib.metadata import version
 from typing import Any
@@ -102,11 +103,17 @@ def _complete(description: Json) -> Json:
     components = description.setdefault("components", {})
     schemas = components.setdefault("schemas", {}) | _further()
     unused = ("HTTPValidationError", "ValidationError")
-    components["schemas"] = {name: schemas[name] for name in sorted(schemas) if name not in unused}
+    components["schemas"] = {_clean(name): schemas[name] for name in sorted(schemas) if name not in unused}
     components["headers"] = _HEADERS
     components["securitySchemes"] = _SECURITY
-    whole: Json = json.loads(json.dumps(description).replace("BySide_int_", "BySide"))
+    begins = re.escape(_REF.format("schemas", ""))
+    whole: Json = json.loads(re.sub(rf"(?<={begins})\w+", lambda found: _clean(found[0]), json.dumps(description)))
     return whole
+
+
+def _clean(name: str) -> str:
+    """The name of a schema without what Python has added."""
+    return name.removesuffix("_int_").lstrip("_")
 
 
 def _further() -> Json:

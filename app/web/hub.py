@@ -62,6 +62,9 @@ class Outbox:
         self._bytes += len(frame)
         self._news.set()
 
+    def __len__(self) -> int:
+        return len(self._frames)
+
     async def take(self) -> str:
         """The next frame."""
         while not self._frames:
@@ -74,12 +77,17 @@ class Outbox:
 
 @dataclass(eq=False)
 class Client:
-    """One connection. `watching`: it wants the public view even if its person has a seat."""
+    """One connection. `watching`: it wants the public view even if its person has a seat.
+
+    `seen`: it counts among those who are at the table. `lingers`: and goes on counting for a while when it is gone.
+    """
 
     id: str
     person: Person | None
     outbox: Outbox = field(default_factory=Outbox)
     watching: bool = False
+    seen: bool = True
+    lingers: bool = False
     is_welcome: bool = False
     """Whether it has been sent the welcome of its room; until then it is sent nothing else."""
 
@@ -111,7 +119,7 @@ class Room:
         for client in self.audience:
             viewer = client.viewer(mirror)
             if viewer not in steps:
-                steps[viewer] = messages.step(mirror.table.rules, mirror.step(entry, viewer))
+                steps[viewer] = messages.text(messages.step_json(mirror.table.rules, mirror.step(entry, viewer)))
             client.outbox.put(steps[viewer])
         if any(isinstance(event, TableEvent) for event in entry.events) or not mirror.table.is_playing:
             self.tell_table()
@@ -180,12 +188,13 @@ class Hub:
         table, person = room.mirror.table.id, None if client.person is None else client.person.id
         await self._bell.follow(table)
         await self._tables.catch_up(room.mirror)  # to what was written before the bell could be heard
-        await self._company.here(table, client.id, person)
+        await self._say_here(client, table)
         await self._look_around(room)
         talk = await self._company.talk(table)
         # From here to the end nothing waits: the next step that the client is sent follows its welcome.
         seat = client.viewer(room.mirror)
-        client.outbox.put(messages.welcome(room.mirror, person, seat, self._clock(), room.present, talk))
+        welcome = messages.welcome_json(room.mirror, person, seat, self._clock(), room.present, talk)
+        client.outbox.put(messages.text(welcome))
         client.is_welcome = True
 
     def enter(self, client: Client) -> None:
@@ -225,8 +234,13 @@ class Hub:
             if table not in self._rooms:
                 with suppress(Refused):  # the store is away, and with it the bell
                     await self._bell.unfollow(table)
-        with suppress(Refused):  # presence fades by itself
-            await self._company.gone(table, client.id, None if client.person is None else client.person.id)
+        if client.seen and not client.lingers:
+            with suppress(Refused):  # presence fades by itself
+                await self._company.gone(table, client.id, None if client.person is None else client.person.id)
+
+    async def _say_here(self, client: Client, table: str) -> None:
+        if client.seen:
+            await self._company.here(table, client.id, None if client.person is None else client.person.id)
 
     def _close(self, room: Room) -> None:
         table = room.mirror.table.id
@@ -292,8 +306,7 @@ class Hub:
                     await self._tables.catch_up(room.mirror)
                     if count % HERE_EVERY == 0:
                         for client in tuple(room.clients):
-                            person = None if client.person is None else client.person.id
-                            await self._company.here(room.mirror.table.id, client.id, person)
+                            await self._say_here(client, room.mirror.table.id)
                     await self._look_around(room)
                 except (Refused, NewerFormat):
                     continue

@@ -14,15 +14,14 @@ from app import metrics
 from app.game.refusal import Refused, Why
 from app.tables.limits import LOOKUPS
 from app.tables.ports import NewerFormat, Said
-from app.tables.table import Actor
 from app.tables.tokens import Asker, Scope
 from app.web.gate import is_void
 from app.web.hub import Client, Room
 from app.web.identity import asker_of, clean_text, origin_is_allowed
 from app.web.parts import Parts
+from app.web.play import do
 from app.web.visit import visit_of
 from app.wire.messages import (
-    NEEDS_TURN,
     PHRASES,
     Act,
     Chat,
@@ -30,7 +29,6 @@ from app.wire.messages import (
     Ping,
     Probe,
     ack,
-    command_of,
     pong,
     probe,
     read_message,
@@ -252,17 +250,7 @@ class Conversation:
         room, person = self._seated(), self._client.person
         if person is None:
             raise Refused(Why.NOT_SIGNED_IN)
-        seat = room.mirror.table.seat_of(person.id)
-        if seat is None and await self._parts.tables.catch_up(room.mirror):  # sat down in another process just now
-            seat = room.mirror.table.seat_of(person.id)
-        if seat is None:
-            raise Refused(Why.NOT_SEATED)
-        if isinstance(message.action, NEEDS_TURN) and message.turn is None:
-            raise Refused(Why.BAD_REQUEST)
-        turn = message.turn if isinstance(message.action, NEEDS_TURN) else None
-        at = await self._parts.tables.act(
-            room.mirror.table.id, Actor(person.id), f"ws:{message.cid}", command_of(message, seat), turn
-        )
+        at = await do(self._parts.tables, room.mirror, person, message.cid, message.turn, message.action)
         self._client.outbox.put(ack(message.cid, at))
 
     async def _chat(self, message: Chat) -> None:

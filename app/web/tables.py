@@ -152,6 +152,12 @@ async def remove_house(table: TableId, seat: SeatInPath, me: Me, parts: PartsDep
     return await _done(parts, table, me, RemoveHouse(_seat(seat)))
 
 
+@router.post("/{table}/close", status_code=204, responses=refusals(Why.NOT_HOST, Why.GAME_RUNNING))
+async def close_table(table: TableId, me: Me, parts: PartsDep) -> None:
+    """The host: close the table for good, while no game is running in which somebody else sits."""
+    await parts.tables.close(table, Actor(me.id))
+
+
 @router.post(
     "/{table}/stand-in",
     responses=refusals(Why.NOT_HOST, Why.NOT_SEATED, Why.NO_GAME, Why.CLOCK_RUNNING, Why.STILL_HERE, Why.SEAT_OUT_OF_RANGE),

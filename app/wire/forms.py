@@ -207,3 +207,43 @@ class Step(Moment):
 
     type: Literal["step"]
     events: list[dict[str, Any]]
+
+
+class TableTold(TypedDict):
+    """Who sits, is ready, away or present has changed."""
+
+    type: Literal["table"]
+    table: Table
+
+
+class Bye(TypedDict):
+    """The process is about to go, or the table is gone: come back after so many ms."""
+
+    type: Literal["bye"]
+    why: Literal["going_away", "newer_release", "no_such_table"]
+    after: int
+
+
+class Heard(TypedDict):
+    """What happened at a table, and the moment to ask for next."""
+
+    at: At | None
+    events: list[Welcome | Step | TableTold | Said | Bye]
+
+
+class OwnTable(TypedDict):
+    """A table as it stands for who sits there."""
+
+    id: str
+    at: At
+    seat: int
+    status: Literal["open", "playing"]
+    turn: int
+    your_turn: bool
+    deadline: int | None
+
+
+class OwnTables(TypedDict):
+    """The tables at which one sits, newest first."""
+
+    tables: list[OwnTable]

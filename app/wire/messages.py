@@ -133,9 +133,9 @@ def read_message(frame: str) -> In:
     return _IN.validate_json(frame)
 
 
-def command_of(act: Act, seat: Seat) -> Command:
-    """What the message asks, done from this seat."""
-    match act.action:
+def command_of(action: ActionIn, seat: Seat) -> Command:
+    """What is asked, done from this seat."""
+    match action:
         case _BidAction(value=value, trump=trump):
             return InGame(Speak(seat, Bid(value, trump)))
         case _PassAction():
@@ -299,23 +299,23 @@ def _moment(step: Step, sheet: bool) -> dict[str, Any]:
     }
 
 
-def welcome(
+def welcome_json(
     mirror: Mirror, player: str | None, seat: Seat | None, now: int, present: Iterable[str | None], talk: Iterable[Said]
-) -> str:
+) -> dict[str, Any]:
     """All that there is to know when one joins."""
     table = mirror.table
-    return text(
+    return (
         {"type": "welcome", "you": {"player": player, "seat": seat}, "now": now}
         | _moment(mirror.now(seat), sheet=True)
         | {"table": table_json(table, table.is_playing, present), "chat": [said_json(one) for one in talk]}
     )
 
 
-def step(rules: Rules, one: Step) -> str:
+def step_json(rules: Rules, one: Step) -> dict[str, Any]:
     """One entry of the log, as a viewer may see it."""
     between = one.view is not None and one.view.phase in ("dealing", "over")
     events = [event_json(rules, event, one.view) for event in one.events]
-    return text({"type": "step"} | _moment(one, sheet=between) | {"events": events})
+    return {"type": "step"} | _moment(one, sheet=between) | {"events": events}
 
 
 def table_message(table: Table, present: Iterable[str | None]) -> str:

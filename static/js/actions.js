@@ -139,6 +139,18 @@ export async function leaveTable() {
   go("/");
 }
 
+/** Close the table for everybody and go back to the lobby. */
+export async function closeTable() {
+  const { session } = state;
+  if (!session) return;
+  try {
+    await api.close(session.id);
+    go("/");
+  } catch (problem) {
+    session.note(wordsFor(problem));
+  }
+}
+
 /**
  * Copy a text, also where the page is not in a secure context.
  * @param {string} text

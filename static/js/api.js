@@ -77,6 +77,8 @@ export const start = (id) => call("POST", `${at(id)}/start`);
 export const addHouse = (id, seat) => call("POST", `${at(id)}/house`, seat === undefined ? {} : { seat });
 /** @type {(id: string, seat: number) => Promise<TableInfo>} */
 export const removeHouse = (id, seat) => call("DELETE", `${at(id)}/house/${seat}`);
+/** @type {(id: string) => Promise<null>} */
+export const close = (id) => call("POST", `${at(id)}/close`);
 /** @type {(id: string, seat: number) => Promise<TableInfo>} */
 export const standIn = (id, seat) => call("POST", `${at(id)}/stand-in`, { seat });
 /** @type {() => Promise<Ranked[]>} */

@@ -477,6 +477,10 @@ async def test_a_store_that_is_away_is_busy_and_everything_works_when_it_is_back
         lambda: company.say(TABLE, said),
         lambda: company.talk(TABLE),
         lobby.tables,
+        lambda: lobby.seat(NINA.id, TABLE),
+        lambda: lobby.unseat(NINA.id, TABLE),
+        lambda: lobby.seats(NINA.id),
+        lambda: log.forget(TABLE, (1, 1)),
         lambda: guests.by_token(token),
         lambda: guests.welcome("Paul"),
     )

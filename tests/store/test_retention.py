@@ -9,14 +9,16 @@ import pytest
 from redis.asyncio import Redis
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from app.game.refusal import Refused, Why
 from app.game.rules import PRESETS
 from app.game.seats import Seat
 from app.store import redis as store
 from app.store.archive import TRIES, Archive
 from app.store.postgres import connect as connect_postgres
-from app.store.redis import GUEST_SECONDS, TABLE_DAYS, Keys, RedisCompany, RedisGuests, RedisLog, connect
+from app.store.redis import GUEST_SECONDS, TABLE_DAYS, Keys, RedisCompany, RedisGuests, RedisLobby, RedisLog, connect
+from app.tables import play
 from app.tables.ports import Appended, Entry, Finished, Said, Timer
-from app.tables.table import GetReady, ReadyChanged
+from app.tables.table import Actor, GetReady, ReadyChanged
 from tests.finished import Script, played
 from tests.finished import store as put
 from tests.seats import NINA, opened
@@ -105,6 +107,36 @@ async def test_reading_is_no_use(log: RedisLog, valkey: Redis) -> None:
     await log.load(TABLE)
     await log.tail(TABLE, 0)
     assert await days_left(valkey) == 1
+
+
+async def test_a_table_is_closed_when_the_archive_has_its_finished_games(
+    log: RedisLog, valkey: Redis, archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(play, "PAUSE_SECONDS", 0.0)
+    await put(log, SCRIPT)
+    tables, host = play.Tables(log, RedisLobby(valkey)), Actor(NINA.id)
+    with pytest.raises(Refused) as refused:
+        await tables.close(TABLE, host)
+    assert refused.value.why is Why.BUSY
+    assert (await tables.mirror(TABLE)).table.games == 1
+    assert await archive.drain_once() == 1
+    await tables.close(TABLE, host)
+    assert await valkey.keys(f"*{TABLE}*") == []
+    with pytest.raises(Refused) as refused:
+        await play.Tables(log, RedisLobby(valkey)).mirror(TABLE)
+    assert refused.value.why is Why.NO_SUCH_TABLE
+
+
+async def test_nothing_is_kept_of_who_comes_to_a_table_that_is_gone(log: RedisLog, valkey: Redis) -> None:
+    company = RedisCompany(valkey)
+    await log.open(opened(id=TABLE))
+    assert await log.forget(TABLE, (1, 1)) == "stale"
+    assert await log.forget(TABLE, (1, 0)) == "forgotten"
+    await company.lag(TABLE, Seat.FIRST, 20)
+    await company.here(TABLE, "tab", NINA.id)
+    await company.say(TABLE, Said(1, Seat.FIRST, "Nina", "hello", None))
+    assert not await valkey.exists(KEYS.meta)
+    assert all([await valkey.ttl(key) > 0 for key in await valkey.keys(f"*{TABLE}*")])
 
 
 async def test_how_long_is_a_setting(valkey: Redis) -> None:

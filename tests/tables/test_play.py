@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -31,6 +31,7 @@ from app.tables.table import (
     HousePlays,
     InGame,
     Leave,
+    Person,
     ReadSheet,
     Return,
     SeatAway,
@@ -410,3 +411,16 @@ async def test_the_house_stops_whenever_it_is_told_to(two: tuple[Process, Proces
         task.cancel()
         done, _ = await asyncio.wait([task], timeout=PATIENCE)
         assert done
+
+
+async def test_all_who_act_at_once_in_many_processes_get_through(redis_url: str) -> None:
+    async with AsyncExitStack() as stack:
+        processes = [await stack.enter_async_context(_process(redis_url)) for _ in range(8)]
+        await seat_all(processes[0], opened())
+
+        async def changes_his_mind(who: Person, process: Process) -> None:
+            for number in range(12):
+                await process.act(who, GetReady(number % 2 == 0), f"{id(process)} {number}")
+
+        # The fourth is never ready, so that no game begins.
+        await asyncio.gather(*(changes_his_mind(who, process) for who in FOUR[:3] for process in processes))

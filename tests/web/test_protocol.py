@@ -61,7 +61,7 @@ def differences(told: Any, real: Any, path: str = "") -> Iterator[str]:
 def test_what_may_be_sent_is_read(block: Json) -> None:
     read = messages.read_message(json.dumps(block))
     if isinstance(read, messages.Act):
-        assert messages.command_of(read, SEATS[0]) is not None
+        assert messages.command_of(read.action, SEATS[0]) is not None
         assert isinstance(read.action, messages.NEEDS_TURN) == ("turn" in block)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import structlog
-from httpx2 import AsyncClient
+from httpx2 import AsyncClient, Response
 
 from app.game.actions import Deal
 from app.game.cards import Card
@@ -113,12 +113,19 @@ class Watch:
             self.leaks.append(f"{found} in {str(value)[:80]}")
 
 
+STREAMS = ("/api/v1/tables/{table}/events", "/api/v1/me/events")
+"""These are listened to as long as the game goes on."""
+
+IN_THE_GAME = re.compile(r"/api/v1/(games|tables/[^/]+/(game|events))|/openapi.json")
+"""Where cards may be: as each asker may see them."""
+
+
 def paths(site: Site, table: str, player: str) -> list[str]:
-    """Every GET route that there is."""
+    """Every GET route that there is, but for streams."""
     of_table, of_game = {"table": table}, {"game": f"{table}/1", "id": f"{table}/1", "number": "1"}
     found = ["/", f"/t/{table}", f"/g/{table}/1", "/openapi.json"]
     for path, methods in site.app.openapi()["paths"].items():
-        if "get" in methods:
+        if "get" in methods and path != "/api/v1/me/events":
             names = of_table | of_game | ({"id": player} if "players" in path else {})
             names |= {"player": player, "lang": "fr", "bot": "b_0"}
             for name in re.findall(r"\{([^}:]*)", path):
@@ -128,16 +135,41 @@ def paths(site: Site, table: str, player: str) -> list[str]:
 
 
 async def poll(who: Person, watch: Watch, all_paths: list[str], done: asyncio.Event) -> None:
-    """Ask for everything, again and again, while the game is on."""
+    """Ask for everything, again and again, while the game is on; for what has happened also from the beginning."""
     while not done.is_set():
         for path in all_paths:
-            response = await who.http.get(path)
-            watch.check_answer(path, response.text, everybody=not path.startswith(("/api/v1/games", "/openapi.json")))
+            moment = 1 + watch.checked % max(watch.tables)
+            response = await who.http.get(f"{path}?after=1.{moment}" if path.endswith("/events") else path)
+            watch.check_answer(path, response.text, everybody=IN_THE_GAME.match(path) is None)
             if path.startswith("/api/") and "json" in response.headers["content-type"]:
                 for line in response.text.splitlines():  # an export has one to a line
                     watch.check_keys(json.loads(line))
+            if path.endswith(("/game", "/events")):
+                answer = response.json()
+                for message in answer.get("events", [answer]):
+                    watch.check_frame(json.dumps(message), message, who.id or None, watching=False)
             watch.check_answer(path, str(response.headers), everybody=True)
         await asyncio.sleep(0.2)
+
+
+async def listen(who: Person, watch: Watch, path: str, accept: str, done: asyncio.Event) -> None:
+    """Hear a stream while the game is on, and look at it when it is over."""
+    lines: list[str] = []
+    async with who.http.stream("GET", path, headers={"Accept": accept}) as response:
+        assert response.status_code == (401 if not who.id and "/me/" in path else 200)
+        reading = asyncio.create_task(_read(response, lines))
+        await done.wait()
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+    for line in lines:
+        watch.check_answer(path, line, everybody="/me/" in path)
+        if (raw := line.removeprefix("data: ")).startswith("{") and "/me/" not in path:
+            watch.check_frame(raw, json.loads(raw), who.id or None, watching=False)
+
+
+async def _read(response: Response, lines: list[str]) -> None:
+    async for line in response.aiter_lines():
+        lines.append(line)  # noqa: PERF401 (what has been read is there when this is cancelled)
 
 
 async def watched_game(site: Site, preset: str, seed: int, target: int) -> Watch:
@@ -167,6 +199,9 @@ async def watched_game(site: Site, preset: str, seed: int, target: int) -> Watch
         async with asyncio.TaskGroup() as group:
             for who in (four[0], five[4], stranger):
                 group.create_task(poll(who, watch, everything, done))
+                for path in STREAMS:
+                    for accept in ("text/event-stream", "application/x-ndjson"):
+                        group.create_task(listen(who, watch, path.format(table=table), accept, done))
             players = [group.create_task(play(line, Random(seed + seat))) for seat, (_, line, _) in enumerate(lines[:4])]
             watchers = [group.create_task(play(line, Random(seed))) for _, line, _ in lines[4:]]
             nosy = group.create_task(ask_too_much(five[4], stranger, four[1], table, lines[0][1]))

@@ -405,7 +405,6 @@ BROKEN = [
     '{"type": "act", "cid": "a", "turn": 1, "action": {"kind": "coinche"}}',
     '{"type": "act", "cid": "a", "action": {"kind": "coinche", "on": 7}}',
     '{"type": "act", "cid": "\\ud800", "turn": 1, "action": {"kind": "pass"}}',
-    '{"type": "act", "cid": "a", "action": {"kind": "pass"}}',
     '{"type": "chat", "text": "\\ud800"}',
     "[" * 2000,
     '{"a":' * 700,
@@ -420,6 +419,13 @@ async def test_what_cannot_be_read_is_refused_and_the_line_stays_open(four: list
         assert (refused["why"], refused["at"]) == ("bad_request", line.at)
         await line.send({"type": "ping"})
         await line.until(lambda frame: frame["type"] == "pong")
+
+
+async def test_without_its_turn_a_call_is_refused(four: list[Person]) -> None:
+    async with four[0].at(await open_table(four[0])) as line:
+        await line.send({"type": "act", "cid": "a", "action": {"kind": "pass"}})
+        refused = await line.until(lambda frame: frame["type"] == "refused")
+        assert (refused["cid"], refused["why"]) == ("a", "missing")
 
 
 async def test_unknown_fields_are_ignored(four: list[Person]) -> None:

@@ -2,17 +2,18 @@
 // The menu: how the page looks and sounds, and the way out.
 
 import { html, nothing } from "../vendor/lit.js";
-import { leaveTable } from "../actions.js";
+import { closeTable, leaveTable } from "../actions.js";
 import { LANGUAGES, t } from "../i18n.js";
 import { PACES } from "../pace.js";
 import { wake } from "../sound.js";
 import { changed, prefer, state } from "../store.js";
 import { closeButton, dialog } from "./parts.js";
 
-let leaving = false;
+/** What is asked for once more before it is done. @type {"leave" | "close" | null} */
+let asked = null;
 
 function close() {
-  leaving = false;
+  asked = null;
   if (state.drawer === "menu") state.drawer = null;
   changed();
 }
@@ -86,18 +87,36 @@ function content() {
 function ways() {
   const { session } = state;
   if (!session) return nothing;
-  const playing = session.seat !== null && session.table?.status === "playing";
-  const ask = () => {
-    leaving = true;
-    changed();
-  };
+  const { seat, table } = session;
+  const playing = table?.status === "playing";
+  const isAlone = table?.seats.every((info) => info.kind !== "person" || info.player === state.me?.id);
+  const mayClose = table && table.host === state.me?.id && (!playing || isAlone);
   return html`<div class="menu-ways">
     <a class="plain-button wide" href="/" data-testid="to-lobby">${t("menu.lobby")}</a>
-    ${session.seat === null
-      ? nothing
-      : leaving && playing
-        ? html`<p class="muted">${t("menu.leave_sure")}</p>
-            <button class="plain-button wide danger" type="button" data-testid="leave-sure" @click=${leaveTable}>${t("menu.leave_yes")}</button>`
-        : html`<button class="plain-button wide" type="button" data-testid="leave" @click=${playing ? ask : leaveTable}>${t("menu.leave")}</button>`}
+    ${seat === null ? nothing : playing ? twice("leave", leaveTable) : once("leave", leaveTable)}
+    ${mayClose ? twice("close", closeTable) : nothing}
   </div>`;
+}
+
+/**
+ * @param {"leave" | "close"} way
+ * @param {() => unknown} go
+ */
+function once(way, go) {
+  return html`<button class="plain-button wide" type="button" data-testid=${way} @click=${go}>${t(`menu.${way}`)}</button>`;
+}
+
+/**
+ * The same, when it has been asked for once more.
+ * @param {"leave" | "close"} way
+ * @param {() => unknown} go
+ */
+function twice(way, go) {
+  const ask = () => {
+    asked = way;
+    changed();
+  };
+  if (asked !== way) return once(way, ask);
+  return html`<p class="muted">${t(`menu.${way}_sure`)}</p>
+    <button class="plain-button wide danger" type="button" data-testid="${way}-sure" @click=${go}>${t(`menu.${way}_yes`)}</button>`;
 }

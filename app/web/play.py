@@ -1,0 +1,134 @@
+"""A table's game over REST, for who has no socket: read it, act in it, hear what happens by long poll or as a stream."""
+
+import asyncio
+import secrets
+from contextlib import suppress
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from pydantic import BaseModel, Field, StrictInt
+
+from app.game.refusal import Refused, Why
+from app.tables.mirror import Mirror
+from app.tables.play import Tables
+from app.tables.ports import At
+from app.tables.table import Actor, Person
+from app.web.ear import EVENTS, LINES, STREAMED, Json, Stream, following, passer_by, while_listening
+from app.web.errors import refusals
+from app.web.hub import Client
+from app.web.identity import MaybeMe, Me
+from app.web.parts import Parts, PartsDep
+from app.web.tables import TableId
+from app.wire import forms, messages
+
+LONGEST_WAIT = 30
+"""Seconds that a long poll waits at the most."""
+
+_AT = r"^\d{1,9}\.\d{1,15}$"
+
+router = APIRouter(prefix="/api/v1/tables", tags=["play"])
+
+
+class ActIn(BaseModel):
+    """An action in the words of the socket, and the turn that it is meant for."""
+
+    turn: StrictInt | None = Field(None, examples=[22])
+    action: messages.ActionIn = Field(examples=[{"kind": "play", "card": "KH"}])
+
+
+class Stored(BaseModel):
+    """The moment at which an action was stored: epoch and number."""
+
+    at: At
+
+
+_OF_THE_GAME = list(Why)[: list(Why).index(Why.BAD_PACK)]
+"""Why the game says no to a player."""
+
+
+@router.post("/{table}/actions", responses=refusals(*_OF_THE_GAME, Why.NOT_SEATED, Why.STALE_TURN, Why.NO_GAME, Why.MISSING))
+async def act(
+    table: TableId,
+    body: ActIn,
+    me: Me,
+    parts: PartsDep,
+    idempotency_key: Annotated[
+        str | None, Header(min_length=1, max_length=40, description="The asker's own name for this action", examples=["a1"])
+    ] = None,
+) -> Stored:
+    """Act from one's seat. The same Idempotency-Key sent again is answered as the first time, and applied once."""
+    mirror = await parts.tables.mirror(table)
+    return Stored(at=await do(parts.tables, mirror, me, idempotency_key or secrets.token_hex(8), body.turn, body.action))
+
+
+async def do(tables: Tables, mirror: Mirror, me: Person, cid: str, turn: int | None, action: messages.ActionIn) -> At:
+    """The one way in which somebody's action reaches a table, over the socket or over REST. Raises `Refused`."""
+    seat = mirror.table.seat_of(me.id)
+    if seat is None and await tables.catch_up(mirror):  # sat down in another process just now
+        seat = mirror.table.seat_of(me.id)
+    if seat is None:
+        raise Refused(Why.NOT_SEATED)
+    needs_turn = isinstance(action, messages.NEEDS_TURN)
+    if needs_turn and turn is None:
+        raise Refused(Why.MISSING, "turn")
+    command = messages.command_of(action, seat)
+    return await tables.act(mirror.table.id, Actor(me.id), f"act:{cid}", command, turn if needs_turn else None)
+
+
+@router.get("/{table}/game", response_model=forms.Welcome)
+async def see_game(table: TableId, me: MaybeMe, parts: PartsDep) -> Response:
+    """The table and its game as the asker may see them now: the socket's `welcome`."""
+    mirror = await parts.tables.mirror(table)
+    present, talk = await parts.company.present(table), await parts.company.talk(table)
+    player = None if me is None else me.id
+    seat = None if me is None else mirror.table.seat_of(me.id)
+    welcome = messages.welcome_json(mirror, player, seat, parts.clock(), present, talk)
+    return Response(messages.text(welcome), media_type="application/json")
+
+
+@router.get("/{table}/events", response_model=forms.Heard, responses=STREAMED)
+async def hear(
+    table: TableId,
+    request: Request,
+    me: MaybeMe,
+    parts: PartsDep,
+    after: Annotated[str | None, Query(pattern=_AT, description="only what came after this moment, `epoch.seq`")] = None,
+    wait: Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="long poll: seconds to wait for news")] = 0,
+    last_event_id: Annotated[str | None, Header(pattern=_AT, description="the same, as a browser sends it")] = None,
+) -> Response:
+    """What happens at the table, in the socket's messages and as the asker may see it: a stream, or one answer."""
+    since = _at(last_event_id or after)
+    accept = request.headers.get("accept", "")
+    if EVENTS in accept or LINES in accept:
+        return Stream(lambda: following(parts, passer_by(me), table, since), accept)
+    heard = await while_listening(request.receive, _poll(parts, me, table, since, wait)) or []
+    news = [message["at"] for message in heard if message["type"] in ("welcome", "step")]
+    headers = {"Cache-Control": "no-store"}
+    if any(message["type"] == "bye" for message in heard):
+        headers["Connection"] = "close"  # and the next one is let in by another process
+    answer = {"at": news[-1] if news else since, "events": heard}
+    return Response(messages.text(answer), headers=headers, media_type="application/json")
+
+
+def _at(moment: str | None) -> At | None:
+    if moment is None:
+        return None
+    epoch, _, seq = moment.partition(".")
+    return (int(epoch), int(seq))
+
+
+async def _poll(parts: Parts, me: Person | None, table: str, since: At | None, wait: float) -> list[Json]:
+    """What came after a moment; where there is nothing, what comes first in the time that is waited.
+
+    Who polls is at the table from one poll to the next, under one name.
+    """
+    client = passer_by(None) if me is None else Client(f"poll-{me.id}", me, lingers=True)
+    client.seen = me is not None and wait > 0
+    async with following(parts, client, table, since) as ear:
+        heard = await ear.hear()
+        if any(message["type"] != "table" for message in heard):
+            return heard
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait):
+                return await ear.hear()
+    return []
