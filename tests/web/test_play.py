@@ -34,7 +34,7 @@ from tests.people import (
 NAMES = ("Nina", "Paul", "Rosa", "Omar")
 UNKNOWN = "00-2222222222"
 SSE, LINES = "text/event-stream", "application/x-ndjson"
-PAGE = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ async def nobody_left(site: Site, before: set[Client]) -> None:
 
 
 async def play_by_poll(who: Person, table: str, dice: Random) -> tuple[list[Json], Json]:
-    """Play what is offered, by what docs/protocol.md says; every message heard, and the last view."""
+    """Play what is offered, by what docs/api.md says; every message heard, and the last view."""
     heard: list[Json] = []
     state: Json = {}
     at, done = None, -1
