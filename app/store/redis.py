@@ -71,8 +71,8 @@ GUEST_SECONDS = 400 * 24 * 3600
 IDLE_MS = 12 * 3600 * 1000
 """A table where nobody sat down, left or began for so long is no longer in the lobby."""
 
-SEATS_KEPT = 50
-"""At so many tables somebody is found."""
+SEATS_KEPT = 30
+"""At so many tables somebody is found; what there is to tell of them all at once fits into an outbox."""
 
 WORK = "coinche:work"
 """The channel on which a duty that is due at once is announced to the workers."""

@@ -131,7 +131,9 @@ class Stream(Response):
     async def _run(self, send: Send) -> None:
         async with self._follow() as source:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-            await unless_full(source.outbox, self._tell(source, send))
+            await unless_full(
+                source.outbox, self._tell(source, send)
+            )  # an answer that is stopped so breaks off without its end
 
     async def _tell(self, source: Source, send: Send) -> None:
         is_over = False
@@ -152,7 +154,7 @@ async def while_listening(receive: Receive, work: Coroutine[Any, Any, Done]) -> 
 
 
 async def unless_full(outbox: Outbox, work: Coroutine[Any, Any, None]) -> None:
-    """Do the work, but stop where it does not keep up: the answer then breaks off without its end."""
+    """Do the work, but stop where it does not keep up."""
     await _first(work, outbox.full.wait())
 
 

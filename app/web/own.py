@@ -12,7 +12,7 @@ from app.game.refusal import Refused, Why
 from app.tables.ports import NewerFormat
 from app.tables.table import Person
 from app.tables.tasks import end, heed
-from app.web.ear import STREAMED, Json, Stream, following, heard_from, passer_by
+from app.web.ear import STREAMED, Ear, Json, Stream, following, heard_from, passer_by, unless_full
 from app.web.identity import Me
 from app.web.parts import Parts, PartsDep
 from app.wire import forms, messages
@@ -104,17 +104,19 @@ class Desk:
             if await _own_now(self._parts, self._me, table) is None:
                 return
             async with following(self._parts, client, table) as ear:
-                case = _Case(table)
-                while not case.is_closed:
-                    for message in await ear.hear():
-                        for told in case.take(message, self._me.id):
-                            self.outbox.put(messages.text(told))
+                await unless_full(ear.outbox, self._tell(ear, _Case(table)))
         except (Refused, NewerFormat):
             pass
         except Exception:
             _log.exception("own table failed", table=table)
         finally:
             del self._following[table]
+
+    async def _tell(self, ear: Ear, case: "_Case") -> None:
+        while not case.is_closed:
+            for message in await ear.hear():
+                for told in case.take(message, self._me.id):
+                    self.outbox.put(messages.text(told))
 
 
 class _Case:

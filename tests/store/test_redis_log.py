@@ -14,7 +14,7 @@ from app.game.refusal import Refused, Why
 from app.game.seats import SEATS, Seat
 from app.store import redis as store
 from app.store.dice import SystemDice
-from app.store.redis import RedisBell, RedisCompany, RedisGuests, RedisLobby, RedisLog, connect, outboxes
+from app.store.redis import SEATS_KEPT, RedisBell, RedisCompany, RedisGuests, RedisLobby, RedisLog, connect, outboxes
 from app.tables.play import Tables
 from app.tables.ports import Appended, Entry, Finished, Known, Rang, Said, Stale, Timer
 from app.tables.table import Actor, GetReady, ReadyChanged, Sit
@@ -440,6 +440,18 @@ async def test_nobody_is_known_by_another_token(valkey: Redis) -> None:
     for other in ("", "x", token[:-1], token + "x", person.id):
         assert await guests.by_token(other) is None
         assert await guests.rename(other, "Paul") is None
+
+
+async def test_the_newest_seats_of_somebody_are_known_and_not_all(redis_url: str) -> None:
+    async with connect(redis_url) as redis:
+        lobby = RedisLobby(redis)
+        for number in range(SEATS_KEPT + 5):
+            await lobby.seat(NINA.id, f"0f-{number}")
+            await asyncio.sleep(0.002)  # the order is that of the milliseconds
+        assert await lobby.seats(NINA.id) == [f"0f-{number}" for number in range(SEATS_KEPT + 4, 4, -1)]
+        await lobby.unseat(NINA.id, "0f-7")
+        assert "0f-7" not in await lobby.seats(NINA.id)
+        assert await lobby.seats(PAUL.id) == []
 
 
 # --- a store that goes away ------------------------------------------------------------------------------------------

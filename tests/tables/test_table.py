@@ -40,6 +40,7 @@ from app.tables.table import (
     Start,
     Table,
     evolve_all,
+    may_close,
 )
 from tests.seats import (
     ALMA,
@@ -55,6 +56,7 @@ from tests.seats import (
     a_deal,
     between_deals,
     bidding,
+    by,
     do,
     four_ready,
     four_seated,
@@ -377,6 +379,27 @@ def _commands(one: Person) -> list[Command]:
         *(Leave(), GetReady(True), GetReady(False), AddHouse(HOUSES), AddHouse((DARIO,), S1), Start(HOUSES)),
         *(Return(), ReadSheet(), HouseDeals(a_deal())),
     ]
+
+
+def close_refused(table: Table, person: Person) -> Why | None:
+    try:
+        may_close(table, by(person))
+    except Refused as no:
+        return no.why
+    return None
+
+
+@pytest.mark.parametrize("name", EVERYWHERE)
+def test_the_host_alone_closes_a_table_and_not_under_a_running_game(name: str) -> None:
+    table = EVERYWHERE[name]()
+    assert close_refused(table, NINA) == (Why.GAME_RUNNING if table.is_playing else None)
+    assert close_refused(table, PAUL) is Why.NOT_HOST
+
+
+def test_a_game_in_which_only_the_host_sits_may_be_closed() -> None:
+    table = do(opened(), (NINA, Sit(NINA)), (NINA, Start(HOUSES)), (None, HouseStarts(S3)))
+    assert table.is_playing
+    assert close_refused(table, NINA) is None
 
 
 @pytest.mark.parametrize("name", EVERYWHERE)
