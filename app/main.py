@@ -117,6 +117,8 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
         description=description.DESCRIPTION,
         version=description.release(),
         openapi_tags=description.TAGS,
+        docs_url=None,  # these pages live on scripts of others, which ours forbid
+        redoc_url=None,
         generate_unique_id_function=description.operation_id,
         lifespan=lifespan,
     )

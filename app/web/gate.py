@@ -76,9 +76,6 @@ NEEDS: Mapping[str, scopes.Scope | Literal["own"] | None] = {
     "GET /health/ready": None,
     "GET /metrics": None,
     "GET /openapi.json": None,
-    "GET /docs": None,
-    "GET /docs/oauth2-redirect": None,
-    "GET /redoc": None,
 }
 """Which scope a token needs for each route; None: none. Acting at a table over the socket needs `play` besides."""
 

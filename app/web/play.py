@@ -39,7 +39,7 @@ class ActIn(BaseModel):
 class Stored(BaseModel):
     """The moment at which an action was stored: epoch and number."""
 
-    at: At
+    at: forms.At
 
 
 _OF_THE_GAME = list(Why)[: list(Why).index(Why.BAD_PACK)]

@@ -14,7 +14,7 @@ from app.game.rules import OPTIONS, Direction, Option
 from app.game.seats import BySide, Seat, Side
 from app.game.trump import Trump
 from app.game.view import Announced, BeloteHeard, ContractSeen, LastTrick, MeldSeen, Row, TrickSeen
-from app.tables.ports import At
+from app.tables import ports
 
 
 def option_schema(option: Option) -> dict[str, Any]:
@@ -35,6 +35,9 @@ _OPTIONS = {
 
 RulesJson = Annotated[dict[str, Any], WithJsonSchema(_OPTIONS | {"title": "Rules", "required": list(OPTIONS)})]
 """Every option."""
+
+At = Annotated[ports.At, WithJsonSchema({"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2})]
+"""A moment: epoch and number."""
 
 SomeOptions = Annotated[dict[str, Any], WithJsonSchema(_OPTIONS | {"title": "Options"})]
 """The options that differ from the preset."""
