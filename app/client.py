@@ -31,12 +31,13 @@ SILENT_SECONDS = 4.0
 
 
 class Guest:
-    """Somebody who asks, known by the cookie that `sign_in` brought."""
+    """Somebody who asks, known by a token, or by the cookie that `sign_in` brought."""
 
-    def __init__(self, url: str, timeout: float = 30) -> None:
+    def __init__(self, url: str, timeout: float = 30, token: str | None = None) -> None:
         self.url = url.rstrip("/")
         self.id = ""
-        self._http = httpx2.AsyncClient(base_url=self.url, timeout=timeout)
+        self._token = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self._http = httpx2.AsyncClient(base_url=self.url, timeout=timeout, headers=self._token)
 
     async def __aenter__(self) -> Self:
         return self
@@ -122,15 +123,15 @@ class Guest:
     def follow(self, table: str, watch: bool = False) -> "TableLine":
         """The table's live line, from one's seat or as a spectator; use it as an async context manager."""
         cookie = "; ".join(f"{name}={value}" for name, value in self._http.cookies.items())
-        return TableLine(self.url, cookie, table, watch)
+        return TableLine(self.url, self._token or {"Cookie": cookie}, table, watch)
 
 
 class TableLine:
     """One table, followed until closed. `moment` is the newest welcome or step; `on_message` hears every frame first."""
 
-    def __init__(self, url: str, cookie: str, table: str, watch: bool) -> None:
+    def __init__(self, url: str, known_by: dict[str, str], table: str, watch: bool) -> None:
         parts = urlsplit(url)
-        self._cookie = {"Cookie": cookie}
+        self._known_by = known_by
         self._address = f"{'wss' if parts.scheme == 'https' else 'ws'}://{parts.netloc}/ws?v=1"
         self._join = {"type": "join", "table": table, "as": "spectator" if watch else "player"}
         self._socket: ClientConnection | None = None
@@ -216,7 +217,7 @@ class TableLine:
         try:
             async with connect(
                 self._address,
-                additional_headers=self._cookie,
+                additional_headers=self._known_by,
                 compression=None,
                 open_timeout=10,
                 ping_interval=None,

@@ -31,7 +31,23 @@ from app.tables.croupier import Croupier
 from app.tables.lobby import Board
 from app.tables.play import Tables
 from app.tables.ports import Lobby
-from app.web import errors, gate, health, history, hooks, identity, own, pages, play, referee, rules, socket, tables, tokens
+from app.web import (
+    description,
+    errors,
+    gate,
+    health,
+    history,
+    hooks,
+    identity,
+    own,
+    pages,
+    play,
+    referee,
+    rules,
+    socket,
+    tables,
+    tokens,
+)
 from app.web.hub import Hub
 from app.web.parts import Parts
 
@@ -109,12 +125,23 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
                 for task in tasks:
                     task.cancel()
 
-    app = FastAPI(title="coinche", summary="Tables, rules and games of coinche", lifespan=lifespan)
+    app = FastAPI(
+        title=description.TITLE,
+        summary=description.SUMMARY,
+        description=description.DESCRIPTION,
+        version=description.release(),
+        openapi_tags=description.TAGS,
+        docs_url=None,  # these pages live on scripts of others, which ours forbid
+        redoc_url=None,
+        generate_unique_id_function=description.operation_id,
+        lifespan=lifespan,
+    )
     errors.install(app)
     for part in (identity, tokens, hooks, own, rules, tables, play, history, referee, health, socket):
         app.include_router(part.router)
     gate.install(app, settings.cors)
     pages.install(app, settings.origins)
+    description.install(app)
     return app
 
 

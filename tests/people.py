@@ -19,6 +19,7 @@ from app.main import build
 from app.settings import Settings
 from app.web.parts import Parts
 from app.web.server import Server
+from tests.described import as_described
 
 PATIENCE = 30  # seconds after which something hangs; never a measure of speed
 
@@ -111,7 +112,7 @@ def _answer(response: Response, status: int) -> Json:
 @asynccontextmanager
 async def person(url: str, name: str | None = None) -> AsyncIterator[Person]:
     """A guest of this name, or a stranger."""
-    async with AsyncClient(base_url=url, timeout=PATIENCE, verify=False) as http:
+    async with AsyncClient(base_url=url, timeout=PATIENCE, verify=False, event_hooks={"response": [as_described]}) as http:
         one = Person(http)
         if name is not None:
             one.id = (await one.post("/me", {"name": name}))["id"]

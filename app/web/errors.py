@@ -1,5 +1,6 @@
 """How is a refusal said over HTTP? As a problem document (RFC 9457) that carries the reason's code."""
 
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -7,6 +8,7 @@ import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from app import metrics
@@ -56,16 +58,69 @@ _CHALLENGE = {
 
 MEDIA_TYPE = "application/problem+json"
 
+Responses = dict[int | str, dict[str, Any]]
+
+
+class Problem(BaseModel):
+    """Nothing has been done, and why (RFC 9457)."""
+
+    type: str = Field("about:blank", description="Always `about:blank`: `why` says more")
+    title: str = Field(description="The phrase of the status")
+    status: int = Field(description="The status of the answer", ge=400, le=599)
+    why: Why = Field(description="The reason; its words are `reason.<why>` in `GET /api/v1/i18n/{lang}`")
+    field: str | None = Field(None, description="The part of the question that is at fault, where one is")
+
+    @classmethod
+    def of(cls, why: Why, field: str | None = None) -> "Problem":
+        """The problem of a refusal."""
+        status = _STATUS.get(why, HTTPStatus.UNPROCESSABLE_ENTITY)
+        return cls(title=status.phrase, status=status.value, why=why, field=field)
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """As it is sent."""
+        return self.model_dump(mode="json", exclude_none=True)
+
+
+def refusals(*whys: Why) -> Responses:
+    """What a route may refuse with, for its `responses`: a problem document for each status, with an example of each reason."""
+    by_status: dict[int, list[Problem]] = {}
+    for one in map(Problem.of, sorted(set(whys))):
+        by_status.setdefault(one.status, []).append(one)
+    return {status: _refusal(by_status[status]) for status in sorted(by_status)}
+
+
+def _refusal(problems: list[Problem]) -> dict[str, Any]:
+    reasons = {"properties": {"status": {"const": problems[0].status}, "why": {"enum": [one.why.value for one in problems]}}}
+    return {
+        "description": problems[0].title,
+        "content": {
+            MEDIA_TYPE: {
+                "schema": {"allOf": [{"$ref": "#/components/schemas/Problem"}, reasons]},
+                "examples": {one.why.value: {"value": one.body} for one in problems},
+            }
+        },
+    }
+
+
+def with_headers(status: int, *names: str) -> Responses:
+    """Headers of an answer of a route, for its `responses`."""
+    return {status: {"headers": {name: {"$ref": f"#/components/headers/{name}"} for name in names}}}
+
+
+def refused_with(responses: Mapping[Any, Mapping[str, Any]]) -> Iterable[Why]:
+    """The reasons that these `responses` name."""
+    for response in responses.values():
+        yield from map(Why, response.get("content", {}).get(MEDIA_TYPE, {}).get("examples", ()))
+
 
 def problem(why: Why, field: str | None = None, headers: dict[str, str] | None = None) -> JSONResponse:
     """The problem document of a refusal."""
-    status = _STATUS.get(why, HTTPStatus.UNPROCESSABLE_ENTITY)
-    body: dict[str, Any] = {"type": "about:blank", "title": status.phrase, "status": status.value, "why": why.value}
-    if field is not None:
-        body["field"] = field.encode(errors="replace").decode()  # half a surrogate pair is JSON, but no text
+    # Half a surrogate pair is JSON, but no text.
+    one = Problem.of(why, None if field is None else field.encode(errors="replace").decode())
     if why in _CHALLENGE:
         headers = {"WWW-Authenticate": _CHALLENGE[why]} | (headers or {})
-    return JSONResponse(body, status.value, headers, MEDIA_TYPE)
+    return JSONResponse(one.body, one.status, headers, MEDIA_TYPE)
 
 
 def install(app: FastAPI) -> None:
@@ -86,6 +141,8 @@ def install(app: FastAPI) -> None:
         first = error.errors()[0]
         if first["type"] == "json_invalid":
             return problem(Why.BAD_REQUEST)
+        if isinstance(error.body, bytes) and error.body:  # it was not even tried to read this as JSON
+            return problem(Why.WRONG_MEDIA_TYPE)
         field = ".".join(str(part) for part in first["loc"][1:])
         return problem(Why.MISSING if first["type"] == "missing" else Why.WRONG_TYPE, field or None)
 

@@ -5,6 +5,11 @@ from hashlib import blake2b
 
 from fastapi import Request, Response
 
+from app.web.errors import with_headers
+
+TAGGED = with_headers(200, "ETag") | with_headers(304, "ETag")
+"""For the `responses` of a route that answers so."""
+
 _TAG = re.compile(r'(?:W/)?("[^"]*")')
 
 

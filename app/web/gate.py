@@ -81,9 +81,6 @@ NEEDS: Mapping[str, scopes.Scope | Literal["own"] | None] = {
     "GET /health/ready": None,
     "GET /metrics": None,
     "GET /openapi.json": None,
-    "GET /docs": None,
-    "GET /docs/oauth2-redirect": None,
-    "GET /redoc": None,
 }
 """Which scope a token needs for each route; None: none. Acting at a table over the socket needs `play` besides."""
 
@@ -176,6 +173,11 @@ def route_of(method: str, path: str) -> str | None:
     return next((key for verb, pattern, key in _PATTERNS if verb == method and pattern.match(path)), None)
 
 
+def methods_of(path: str) -> list[str]:
+    """How one may ask at this address."""
+    return [verb for verb, pattern, _ in _PATTERNS if pattern.match(path)]
+
+
 async def _admit(asking: HTTPConnection, parts: Parts, visit: Visit, key: str | None) -> None:
     """Raises `Refused` if this may not be asked now, or not by this one."""
     try:
@@ -253,6 +255,8 @@ class _Answer:
             policies = (f'"{one.policy.name}";q={one.policy.burst};w={one.policy.window}' for one in verdicts)
             headers["RateLimit-Policy"] = ", ".join(policies)
             headers["RateLimit"] = ", ".join(f'"{one.policy.name}";r={one.left};t={one.full}' for one in verdicts)
+        if status == 405:
+            headers["Allow"] = ", ".join(methods_of(self._asking.url.path))
         if status == 429:
             headers["Retry-After"] = str(max([1, *(one.wait for one in verdicts)]))
         if self._page is not None:

@@ -1,9 +1,12 @@
 """Is the process alive, and can it serve? For operators and load balancers."""
 
 from dataclasses import asdict
-from typing import Any
+from typing import Literal, NotRequired
 
 from fastapi import APIRouter, Response
+from fastapi.responses import PlainTextResponse
+from pydantic import BaseModel
+from typing_extensions import TypedDict
 
 from app import metrics
 from app.game.refusal import Refused
@@ -15,33 +18,68 @@ ESSENTIAL = ("redis",)
 """Without these nobody can play. With Postgres away games go on and only the history is late."""
 
 
+class Live(BaseModel):
+    """It lives."""
+
+    status: Literal["live"]
+
+
+class ServerTold(TypedDict):
+    """The store of the tables and what it promises, null where it does not tell; `wait`: replicas that must have a move."""
+
+    name: str | None
+    version: str | None
+    cluster: bool
+    appendonly: str | None
+    appendfsync: str | None
+    maxmemory_policy: str | None
+    wait: int
+
+
+class Readiness(TypedDict):
+    """Whether it serves, and which stores answer."""
+
+    status: Literal["ready", "not ready"]
+    stores: dict[str, bool]
+    redis: NotRequired[ServerTold]
+    warnings: NotRequired[list[str]]
+
+
 @router.get("/health/live")
-async def live() -> dict[str, str]:
+async def is_live() -> Live:
     """The process answers."""
-    return {"status": "live"}
+    return Live(status="live")
 
 
-@router.get("/health/ready")
-async def ready(parts: PartsDep, response: Response) -> dict[str, Any]:
+@router.get("/health/ready", responses={503: {"model": Readiness, "description": "Nobody can play, or it is about to go"}})
+async def is_ready(parts: PartsDep, response: Response) -> Readiness:
     """Which stores answer, and what that of the tables promises; 503 if nobody can play, or if the process is about to go."""
     stores = {name: await check() for name, check in parts.checks.items()}
-    is_ready = all(stores[name] for name in ESSENTIAL) and not parts.hub.is_leaving
-    response.status_code = 200 if is_ready else 503
-    said: dict[str, Any] = {"status": "ready" if is_ready else "not ready", "stores": stores}
+    serves = all(stores[name] for name in ESSENTIAL) and not parts.hub.is_leaving
+    response.status_code = 200 if serves else 503
+    said: Readiness = {"status": "ready" if serves else "not ready", "stores": stores}
     try:
         server = await parts.describe() if stores["redis"] else None
     except Refused:
         server = None
     if server is None:
         return said
-    said["redis"] = asdict(server) | {"wait": parts.wait}
+    said["redis"] = {
+        "name": server.name,
+        "version": server.version,
+        "cluster": server.cluster,
+        "appendonly": server.appendonly,
+        "appendfsync": server.appendfsync,
+        "maxmemory_policy": server.maxmemory_policy,
+        "wait": parts.wait,
+    }
     if server.evicts:
         said["warnings"] = ["maxmemory-policy is not noeviction: games may be thrown out to make room"]
     return said
 
 
-@router.get("/metrics")
-async def numbers(parts: PartsDep) -> Response:
+@router.get("/metrics", response_class=PlainTextResponse)
+async def read_metrics(parts: PartsDep) -> Response:
     """Counters and gauges for Prometheus."""
     given = []
     try:

@@ -4,7 +4,7 @@ import re
 from collections.abc import AsyncIterator
 from typing import Annotated, Literal, TypeVar
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
@@ -24,7 +24,8 @@ from app.tables.history import (
     folded,
 )
 from app.web import lists
-from app.web.etag import tagged
+from app.web.errors import Responses, refusals, with_headers
+from app.web.etag import TAGGED, tagged
 from app.web.identity import LONGEST_NAME, MaybeMe, clean_text
 from app.web.lists import LAST_MS, LONGEST_LIST, MOMENTS, Page
 from app.web.parts import PartsDep
@@ -41,6 +42,12 @@ _STATISTICS = TypeAdapter(Statistics)
 router = APIRouter(prefix="/api/v1", tags=["history"])
 
 
+_UNKNOWN = refusals(Why.NOT_FOUND)
+_LINK = with_headers(200, "Link")
+_EXPORT: Responses = {200: {"content": {NDJSON: {"schema": {"type": "string"}}}}}
+_LIST = _LINK | refusals(Why.BAD_CURSOR, Why.UNKNOWN_PRESET, Why.MISSING)
+
+
 def _history(parts: PartsDep) -> History:
     return parts.history
 
@@ -52,6 +59,7 @@ def _asker(me: MaybeMe) -> str | None:
 
 HistoryDep = Annotated[History, Depends(_history)]
 Asker = Annotated[str | None, Depends(_asker)]
+PlayerId = Annotated[str, Path(description="The id of a player", examples=["g_7d1f"])]
 
 
 # --- what may be asked -----------------------------------------------------------------------------------------------
@@ -147,7 +155,7 @@ class Games(BaseModel):
 # --- players ---------------------------------------------------------------------------------------------------------
 
 
-@router.get("/players")
+@router.get("/players", responses=_LINK | refusals(Why.BAD_CURSOR, Why.WRONG_VALUE))
 async def list_players(
     request: Request, response: Response, history: HistoryDep, asked: Annotated[PlayersAsked, Query()]
 ) -> Players:
@@ -162,23 +170,23 @@ async def list_players(
     return Players(players=rows, next=more)
 
 
-@router.get("/players/{player}")
-async def read_player(player: str, history: HistoryDep) -> PlayerRow:
+@router.get("/players/{player}", responses=_UNKNOWN)
+async def read_player(player: PlayerId, history: HistoryDep) -> PlayerRow:
     """One player."""
     return _there(await history.player(_id(player)))
 
 
-@router.get("/players/{player}/statistics", response_model=Statistics)
-async def read_statistics(request: Request, player: str, history: HistoryDep) -> Response:
+@router.get("/players/{player}/statistics", response_model=Statistics, responses=TAGGED | _UNKNOWN)
+async def read_statistics(request: Request, player: PlayerId, history: HistoryDep) -> Response:
     """What all finished games tell of one player; those of unlisted tables are counted, and no partner of theirs is named."""
     return tagged(request, _STATISTICS.dump_json(_there(await history.statistics(_id(player)))))
 
 
-@router.get("/players/{player}/games")
+@router.get("/players/{player}/games", responses=_LIST | _UNKNOWN)
 async def list_games_of_player(
     request: Request,
     response: Response,
-    player: str,
+    player: PlayerId,
     history: HistoryDep,
     asker: Asker,
     asked: Annotated[GamesOfOne, Query()],
@@ -190,7 +198,7 @@ async def list_games_of_player(
 # --- games -----------------------------------------------------------------------------------------------------------
 
 
-@router.get("/games")
+@router.get("/games", responses=_LIST)
 async def list_games(
     request: Request, response: Response, history: HistoryDep, asker: Asker, asked: Annotated[GamesOfAny, Query()]
 ) -> Games:
@@ -198,7 +206,11 @@ async def list_games(
     return await _games(request, response, history, asker, asked.filter(asked.player), asked)
 
 
-@router.get("/games/export", response_class=StreamingResponse, responses={200: {"content": {NDJSON: {}}}})
+@router.get(
+    "/games/export",
+    response_class=StreamingResponse,
+    responses=_EXPORT | refusals(Why.UNKNOWN_PRESET, Why.MISSING),
+)
 async def export_games(history: HistoryDep, asker: Asker, asked: Annotated[Exported, Query()]) -> StreamingResponse:
     """The games that the same filters list, all of them, one JSON object a line, newest first."""
     games = history.export(asked.filter(asked.player), asker, asked.cards)
@@ -206,8 +218,13 @@ async def export_games(history: HistoryDep, asker: Asker, asked: Annotated[Expor
     return StreamingResponse(_lines(first, games), media_type=NDJSON)
 
 
-@router.get("/games/{table}/{number}", response_model=GameRecord)
-async def read_game(request: Request, table: str, number: int, history: HistoryDep) -> Response:
+@router.get("/games/{table}/{number}", response_model=GameRecord, responses=TAGGED | _UNKNOWN)
+async def read_game(
+    request: Request,
+    table: Annotated[str, Path(description="The table it was played at", examples=["3f-k2m7q9x4wz"])],
+    number: Annotated[int, Path(description="The number of the game at its table, from 1", examples=[1])],
+    history: HistoryDep,
+) -> Response:
     """One game with its deals: hands as dealt, calls, tricks and lines."""
     return tagged(request, _GAME.dump_json(_there(await history.game(f"{_id(table)}/{number}"))))
 

@@ -2,26 +2,36 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, StrictStr
+from fastapi import APIRouter, Depends, Path, Request
+from pydantic import BaseModel, Field, StrictStr, WithJsonSchema
 
 from app.game.refusal import Refused, Why
 from app.tables import limits, tokens
 from app.tables.hooks import Hook, Reach, events_of
 from app.tables.notices import Heard
+from app.web.errors import refusals
 from app.web.identity import Me, asker_of
 from app.web.parts import PartsDep
 from app.web.visit import visit_of
 
 router = APIRouter(prefix="/api/v1/me/hooks", tags=["me"])
 
+Events = Annotated[
+    list[StrictStr],
+    WithJsonSchema({"type": "array", "items": {"type": "string", "enum": list(Heard)}, "minItems": 1}),
+    Field(description="What it is told of", examples=[["game_finished", "turn_due"]]),
+]
+HookId = Annotated[str, Path(description="The id of a hook")]
+
 
 class HookIn(BaseModel):
     """The hook that is wanted; `scope` `all` is the operator's to give."""
 
-    url: StrictStr
-    events: list[StrictStr]
-    scope: StrictStr = Reach.MINE.value
+    url: StrictStr = Field(description="Where it is told", examples=["https://club.example.org/coinche"])
+    events: Events
+    scope: Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(Reach)})] = Field(
+        Reach.MINE.value, description="Whose games: one's own and those of one's bots, or those at all listed tables"
+    )
 
 
 class AttemptOut(BaseModel):
@@ -77,7 +87,10 @@ async def list_hooks(me: Me, parts: PartsDep) -> HookList:
     return HookList(hooks=[_out(one) for one in await parts.hooks.of(me.id)])
 
 
-@router.post("", status_code=201)
+_MAKING = (Why.BAD_URL, Why.WRONG_VALUE, Why.TOO_MANY, Why.MISSING_SCOPE)
+
+
+@router.post("", status_code=201, responses=refusals(*_MAKING))
 async def make_hook(body: HookIn, me: Me, parts: PartsDep, request: Request, _: Slowly) -> NewHook:
     """Make a hook. Its secret is in this answer and in no other."""
     events, scope = events_of(body.events), await _scope(body.scope, request, parts)
@@ -88,15 +101,15 @@ async def make_hook(body: HookIn, me: Me, parts: PartsDep, request: Request, _: 
     return NewHook(**_out(hook).model_dump(), secret=secret)
 
 
-@router.delete("/{hook}", status_code=204)
-async def remove_hook(hook: str, me: Me, parts: PartsDep) -> None:
+@router.delete("/{hook}", status_code=204, responses=refusals(Why.NOT_FOUND))
+async def remove_hook(hook: HookId, me: Me, parts: PartsDep) -> None:
     """Remove a hook with all that waits for it."""
     if not await parts.hooks.remove(me.id, hook):
         raise Refused(Why.NOT_FOUND)
 
 
-@router.post("/{hook}/test", status_code=202)
-async def ping_hook(hook: str, me: Me, parts: PartsDep, _: Slowly) -> Posted:
+@router.post("/{hook}/test", status_code=202, responses=refusals(Why.NOT_FOUND, Why.HOOK_OFF))
+async def ping_hook(hook: HookId, me: Me, parts: PartsDep, _: Slowly) -> Posted:
     """Send a ping, as all else is sent; what came of it is told by the list."""
     await parts.hooks.ping(me.id, hook)
     return Posted()

@@ -4,13 +4,15 @@ import unicodedata
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Depends, Request, Response
-from pydantic import BaseModel, StrictStr
+from fastapi import APIRouter, Depends, Request, Response, Security
+from fastapi.security import APIKeyCookie
+from pydantic import BaseModel, Field, StrictStr
 from starlette.requests import HTTPConnection
 
 from app.game.refusal import Refused, Why
 from app.tables.table import Person
 from app.tables.tokens import Asker
+from app.web.errors import refusals
 from app.web.parts import Parts, PartsDep
 from app.web.visit import visit_of
 
@@ -91,7 +93,8 @@ MaybeMe = Annotated[Person | None, Depends(_maybe_me)]
 """Who asks, or None for a stranger."""
 
 
-async def _me(me: MaybeMe) -> Person:
+async def _me(me: MaybeMe, _: Annotated[str | None, Security(APIKeyCookie(name=COOKIE, auto_error=False))]) -> Person:
+    """The cookie is named for the description alone; a token does as well."""
     if me is None:
         raise Refused(Why.NOT_SIGNED_IN)
     return me
@@ -103,14 +106,14 @@ Me = Annotated[Person, Depends(_me)]
 class Guest(BaseModel):
     """A guest as others see it."""
 
-    id: str
-    name: str
+    id: str = Field(examples=["g_7d1f"])
+    name: str = Field(examples=["Nina"])
 
 
 class NameIn(BaseModel):
     """The name that a guest wants to be shown by."""
 
-    name: StrictStr
+    name: StrictStr = Field(description=f"At most {LONGEST_NAME} letters, as they are shown", examples=["Nina"])
 
 
 @router.get("/me")
@@ -119,7 +122,7 @@ async def who_am_i(me: Me) -> Guest:
     return Guest(id=me.id, name=me.name)
 
 
-@router.post("/me")
+@router.post("/me", responses=refusals(Why.BAD_NAME))
 async def call_me(body: NameIn, request: Request, response: Response, parts: PartsDep) -> Guest:
     """Make a guest with this name, or rename the one who asks."""
     name = clean_name(body.name)

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import structlog
 from fastapi import APIRouter, Request
@@ -13,10 +12,10 @@ from app.game.refusal import Refused, Why
 from app.tables.ports import NewerFormat
 from app.tables.table import Person
 from app.tables.tasks import end, heed
-from app.web.ear import EVENTS, LINES, Ear, Json, Stream, following, heard_from, passer_by, unless_full
+from app.web.ear import STREAMED, Ear, Json, Stream, following, heard_from, passer_by, unless_full
 from app.web.identity import Me
 from app.web.parts import Parts, PartsDep
-from app.wire import messages
+from app.wire import forms, messages
 
 LOOK_SECONDS = 1.0
 """How often it is looked whether somebody has sat down elsewhere."""
@@ -26,19 +25,19 @@ _log = structlog.get_logger()
 
 
 @router.get("/tables")
-async def my_tables(me: Me, parts: PartsDep) -> dict[str, Any]:
+async def my_tables(me: Me, parts: PartsDep) -> forms.OwnTables:
     """The tables at which the asker sits, newest first."""
     found = [await _own_now(parts, me, table) for table in await parts.lobby.seats(me.id)]
     return {"tables": [one for one in found if one is not None]}
 
 
-@router.get("/events", response_class=Response, responses={200: {"content": {EVENTS: {}, LINES: {}}}})
+@router.get("/events", response_class=Response, responses=STREAMED)
 async def my_events(request: Request, me: Me, parts: PartsDep) -> Response:
     """What becomes of the tables at which the asker sits, beginning with the tables as they are."""
     return Stream(lambda: _following_all(parts, me), request.headers.get("accept", ""))
 
 
-async def _own_now(parts: Parts, me: Person, table: str) -> Json | None:
+async def _own_now(parts: Parts, me: Person, table: str) -> forms.OwnTable | None:
     """A table of the index, if the index is right; an entry that is not is taken out."""
     try:
         mirror = await parts.tables.mirror(table)
@@ -53,7 +52,7 @@ async def _own_now(parts: Parts, me: Person, table: str) -> Json | None:
     return None
 
 
-def _own(table: str, seat: int, moment: Json) -> Json:
+def _own(table: str, seat: int, moment: Json) -> forms.OwnTable:
     """How a table stands for who sits on this seat, as a welcome or a step tells it."""
     view = moment["view"]
     is_playing = view is not None and view["phase"] != "over"

@@ -3,22 +3,23 @@
 import asyncio
 import secrets
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request, Response
-from pydantic import BaseModel, StrictInt
+from pydantic import BaseModel, Field, StrictInt
 
 from app.game.refusal import Refused, Why
 from app.tables.mirror import Mirror
 from app.tables.play import Tables
 from app.tables.ports import At
 from app.tables.table import Actor, Person
-from app.web.ear import EVENTS, LINES, Json, Stream, following, passer_by, while_listening
+from app.web.ear import EVENTS, LINES, STREAMED, Json, Stream, following, passer_by, while_listening
+from app.web.errors import refusals
 from app.web.hub import Client
 from app.web.identity import MaybeMe, Me
 from app.web.parts import Parts, PartsDep
 from app.web.tables import TableId
-from app.wire import messages
+from app.wire import forms, messages
 
 LONGEST_WAIT = 30
 """Seconds that a long poll waits at the most."""
@@ -31,23 +32,29 @@ router = APIRouter(prefix="/api/v1/tables", tags=["play"])
 class ActIn(BaseModel):
     """An action in the words of the socket, and the turn that it is meant for."""
 
-    turn: StrictInt | None = None
-    action: messages.ActionIn
+    turn: StrictInt | None = Field(None, examples=[22])
+    action: messages.ActionIn = Field(examples=[{"kind": "play", "card": "KH"}])
 
 
 class Stored(BaseModel):
     """The moment at which an action was stored: epoch and number."""
 
-    at: At
+    at: forms.At
 
 
-@router.post("/{table}/actions")
+_OF_THE_GAME = list(Why)[: list(Why).index(Why.BAD_PACK)]
+"""Why the game says no to a player."""
+
+
+@router.post("/{table}/actions", responses=refusals(*_OF_THE_GAME, Why.NOT_SEATED, Why.STALE_TURN, Why.NO_GAME, Why.MISSING))
 async def act(
     table: TableId,
     body: ActIn,
     me: Me,
     parts: PartsDep,
-    idempotency_key: Annotated[str | None, Header(min_length=1, max_length=40)] = None,
+    idempotency_key: Annotated[
+        str | None, Header(min_length=1, max_length=40, description="The asker's own name for this action", examples=["a1"])
+    ] = None,
 ) -> Stored:
     """Act from one's seat. The same Idempotency-Key sent again is answered as the first time, and applied once."""
     mirror = await parts.tables.mirror(table)
@@ -68,19 +75,18 @@ async def do(tables: Tables, mirror: Mirror, me: Person, cid: str, turn: int | N
     return await tables.act(mirror.table.id, Actor(me.id), f"act:{cid}", command, turn if needs_turn else None)
 
 
-@router.get("/{table}/game")
-async def read_game(table: TableId, me: MaybeMe, parts: PartsDep) -> dict[str, Any]:
+@router.get("/{table}/game", response_model=forms.Welcome)
+async def see_game(table: TableId, me: MaybeMe, parts: PartsDep) -> Response:
     """The table and its game as the asker may see them now: the socket's `welcome`."""
     mirror = await parts.tables.mirror(table)
     present, talk = await parts.company.present(table), await parts.company.talk(table)
     player = None if me is None else me.id
     seat = None if me is None else mirror.table.seat_of(me.id)
-    return messages.welcome_json(mirror, player, seat, parts.clock(), present, talk)
+    welcome = messages.welcome_json(mirror, player, seat, parts.clock(), present, talk)
+    return Response(messages.text(welcome), media_type="application/json")
 
 
-@router.get(
-    "/{table}/events", response_class=Response, responses={200: {"content": {"application/json": {}, EVENTS: {}, LINES: {}}}}
-)
+@router.get("/{table}/events", response_model=forms.Heard, responses=STREAMED)
 async def hear(
     table: TableId,
     request: Request,
@@ -88,7 +94,7 @@ async def hear(
     parts: PartsDep,
     after: Annotated[str | None, Query(pattern=_AT, description="only what came after this moment, `epoch.seq`")] = None,
     wait: Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="long poll: seconds to wait for news")] = 0,
-    last_event_id: Annotated[str | None, Header(pattern=_AT)] = None,
+    last_event_id: Annotated[str | None, Header(pattern=_AT, description="the same, as a browser sends it")] = None,
 ) -> Response:
     """What happens at the table, in the socket's messages and as the asker may see it: a stream, or one answer."""
     since = _at(last_event_id or after)

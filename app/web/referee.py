@@ -10,6 +10,7 @@ from app.game.refusal import Refused, Why
 from app.tables.limits import REFEREE
 from app.web.parts import PartsDep
 from app.web.visit import visit_of
+from app.wire.questions import Answer
 from app.wire.referee import Unreadable, answer, read_json
 
 MOST_ITEMS = 1_000
@@ -24,11 +25,43 @@ _one_at_a_time = asyncio.Semaphore(1)
 """A long list must not take the server from the tables: it is judged in a thread, one list after the other."""
 
 
+_LINES_TOLD = {"schema": {"type": "string", "description": "JSON lines"}}
+_ASKED = {
+    JSON: {
+        "schema": {
+            "description": f"A question, or at most {MOST_ITEMS} in an array. Anything else gets an error of its own.",
+            "anyOf": [
+                {"$ref": "#/components/schemas/Question"},
+                {"type": "array", "maxItems": MOST_ITEMS},
+                {"not": {"type": "array"}},
+            ],
+        },
+        "examples": {
+            "legal": {
+                "value": {
+                    "op": "legal",
+                    "id": "undertrump",
+                    "rules": "announced-701",
+                    "trump": "D",
+                    "leader": 0,
+                    "trick": [{"seat": 0, "card": "7C"}, {"seat": 1, "card": "10D"}],
+                    "player": 2,
+                    "hand": ["8D", "AD", "KH"],
+                }
+            }
+        },
+    },
+    LINES: _LINES_TOLD,
+}
+
+
 @router.post(
     "/referee",
-    openapi_extra={"requestBody": {"content": {JSON: {"schema": {}}, LINES: {"schema": {"type": "string"}}}, "required": True}},
+    response_model=Answer | list[Answer],
+    responses={200: {"content": {LINES: _LINES_TOLD}}},
+    openapi_extra={"requestBody": {"content": _ASKED, "required": True}},
 )
-async def referee(request: Request, parts: PartsDep) -> Response:
+async def ask_referee(request: Request, parts: PartsDep) -> Response:
     """Judge single deals, auctions, hands: see docs/rules.md for the questions."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in (JSON, LINES):

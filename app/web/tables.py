@@ -1,10 +1,10 @@
 """Tables over REST: open, list, read, sit, leave, ready, start, and the players of the house."""
 
 import secrets
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
-from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr
+from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr, WithJsonSchema
 
 from app.game.refusal import Refused, Why
 from app.game.rules import PRESETS, override, preset, preset_of
@@ -12,27 +12,35 @@ from app.game.seats import Seat
 from app.tables import lobby
 from app.tables.history import Bookmark
 from app.tables.ports import Listed
-from app.tables.table import Actor, Command, GetReady, Leave, RemoveHouse, Sit
+from app.tables.table import CLOCKS, Actor, Command, GetReady, Leave, RemoveHouse, Sit
 from app.web import lists
+from app.web.errors import refusals, with_headers
 from app.web.identity import Me
 from app.web.lists import LONGEST_LIST, MOMENTS, Page
 from app.web.parts import Parts, PartsDep
+from app.wire import forms
 from app.wire.messages import table_json
 
 router = APIRouter(prefix="/api/v1/tables", tags=["tables"])
 
-TableId = Annotated[str, Path(max_length=40)]
+TableId = Annotated[str, Path(max_length=40, description="The id of a table", examples=["3f-k2m7q9x4wz"])]
+SeatInPath = Annotated[
+    int, Path(description="The number of a seat"), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 3})
+]
+SeatNumber = Annotated[StrictInt, WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 3})]
+Preset = Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(PRESETS)})]
+Seconds = Annotated[StrictInt | None, WithJsonSchema({"enum": list(CLOCKS)})]
 
 
 class OpenIn(BaseModel):
     """The table that is wanted: a preset, fields to override, seconds a turn, whether the lobby shows it, who sits where."""
 
-    preset: StrictStr = "announced-701"
-    options: dict[str, Any] = {}
-    clock: StrictInt | None = None
-    listed: StrictBool = True
-    seat: StrictInt = 0
-    house: list[StrictInt] = Field([], max_length=3)
+    preset: Preset = "announced-701"
+    options: forms.SomeOptions = Field({}, description="What differs from the preset", examples=[{"target": 300}])
+    clock: Seconds = Field(None, description="Seconds a turn may take; null: as long as it takes", examples=[30])
+    listed: StrictBool = Field(True, description="Whether the lobby shows it; else only who has its id finds it")
+    seat: StrictInt = Field(0, description="The host's own", examples=[2])
+    house: list[StrictInt] = Field([], max_length=3, description="Seats that players of the house take", examples=[[1, 3]])
 
 
 class TablesAsked(Page):
@@ -60,7 +68,7 @@ class TablesAsked(Page):
 class SeatIn(BaseModel):
     """A seat, or none in particular."""
 
-    seat: StrictInt | None = None
+    seat: SeatNumber | None = Field(None, examples=[2])
 
     @property
     def named(self) -> Seat | None:
@@ -71,13 +79,16 @@ class SeatIn(BaseModel):
 class ThatSeatIn(BaseModel):
     """One seat."""
 
-    seat: StrictInt
+    seat: SeatNumber = Field(examples=[2])
 
 
 class ReadyIn(BaseModel):
     """Ready for a game, or not yet."""
 
     ready: StrictBool = True
+
+
+_SITTING = (Why.SEAT_TAKEN, Why.TABLE_FULL, Why.GAME_RUNNING, Why.SEAT_OUT_OF_RANGE)
 
 
 def _seat(number: int, field: str = "seat") -> Seat:
@@ -91,18 +102,22 @@ def _cid() -> str:
     return f"rest:{secrets.token_hex(8)}"
 
 
-async def _shown(parts: Parts, table: str) -> dict[str, Any]:
+async def _shown(parts: Parts, table: str) -> forms.Table:
     mirror = await parts.tables.mirror(table)
     return table_json(mirror.table, mirror.table.is_playing, await parts.company.present(table))
 
 
-async def _done(parts: Parts, table: str, me: Me, command: Command) -> dict[str, Any]:
+async def _done(parts: Parts, table: str, me: Me, command: Command) -> forms.Table:
     await parts.tables.act(table, Actor(me.id), _cid(), command)
     return await _shown(parts, table)
 
 
-@router.post("", status_code=201)
-async def open_table(body: OpenIn, me: Me, parts: PartsDep, response: Response) -> dict[str, Any]:
+_RULES = (Why.UNKNOWN_PRESET, Why.UNKNOWN_OPTION, Why.WRONG_VALUE, Why.SENSELESS_OPTIONS)
+_OPENING = with_headers(201, "Location") | refusals(*_RULES, Why.SEAT_OUT_OF_RANGE, Why.SEAT_TAKEN)
+
+
+@router.post("", status_code=201, responses=_OPENING)
+async def open_table(body: OpenIn, me: Me, parts: PartsDep, response: Response) -> forms.Table:
     """Open a table; its host sits down, and players of the house if wanted."""
     rules = override(preset(body.preset), body.options)
     houses = [_seat(one, "house") for one in body.house]
@@ -113,10 +128,10 @@ async def open_table(body: OpenIn, me: Me, parts: PartsDep, response: Response) 
     return await _shown(parts, mirror.table.id)
 
 
-@router.get("")
+@router.get("", responses=with_headers(200, "Link") | refusals(Why.BAD_CURSOR, Why.UNKNOWN_PRESET))
 async def list_tables(
     request: Request, response: Response, parts: PartsDep, asked: Annotated[TablesAsked, Query()]
-) -> dict[str, Any]:
+) -> forms.Tables:
     """The tables that anybody may find, newest first."""
     after = lists.begin(request, asked.cursor, MOMENTS)
     found = [one for one in await parts.lobby.tables() if asked.lists(one) and (after is None or _comes_after(one, after))]
@@ -134,57 +149,63 @@ def _comes_after(listed: Listed, last: Bookmark) -> bool:
 
 
 @router.get("/{table}")
-async def read_table(table: TableId, parts: PartsDep) -> dict[str, Any]:
+async def read_table(table: TableId, parts: PartsDep) -> forms.Table:
     """One table."""
     return await _shown(parts, table)
 
 
-@router.post("/{table}/sit")
-async def sit(table: TableId, me: Me, parts: PartsDep, body: SeatIn | None = None) -> dict[str, Any]:
+@router.post("/{table}/sit", responses=refusals(*_SITTING))
+async def sit(table: TableId, me: Me, parts: PartsDep, body: SeatIn | None = None) -> forms.Table:
     """Sit down, on the first free seat if none is named."""
     return await _done(parts, table, me, Sit(me, None if body is None else body.named))
 
 
-@router.post("/{table}/leave")
-async def leave(table: TableId, me: Me, parts: PartsDep) -> dict[str, Any]:
+@router.post("/{table}/leave", responses=refusals(Why.NOT_SEATED))
+async def leave(table: TableId, me: Me, parts: PartsDep) -> forms.Table:
     """Give the seat up; in a running game the stand-in plays on and the seat can be taken back."""
     return await _done(parts, table, me, Leave())
 
 
-@router.post("/{table}/ready")
-async def ready(table: TableId, me: Me, parts: PartsDep, body: ReadyIn | None = None) -> dict[str, Any]:
+@router.post("/{table}/ready", responses=refusals(Why.NOT_SEATED, Why.GAME_RUNNING))
+async def ready(table: TableId, me: Me, parts: PartsDep, body: ReadyIn | None = None) -> forms.Table:
     """Be ready; the game starts when four seats are."""
     return await _done(parts, table, me, GetReady(body is None or body.ready))
 
 
-@router.post("/{table}/start")
-async def start(table: TableId, me: Me, parts: PartsDep) -> dict[str, Any]:
+@router.post("/{table}/start", responses=refusals(Why.NOT_HOST, Why.NOT_SEATED, Why.GAME_RUNNING))
+async def start(table: TableId, me: Me, parts: PartsDep) -> forms.Table:
     """The host: let the house fill the free seats, and be ready."""
     await lobby.start(parts.tables, table, Actor(me.id), _cid())
     return await _shown(parts, table)
 
 
-@router.post("/{table}/house")
-async def add_house(table: TableId, me: Me, parts: PartsDep, body: SeatIn | None = None) -> dict[str, Any]:
+@router.post("/{table}/house", responses=refusals(Why.NOT_HOST, *_SITTING))
+async def add_house(table: TableId, me: Me, parts: PartsDep, body: SeatIn | None = None) -> forms.Table:
     """The host: let a player of the house sit down."""
     await lobby.add_house(parts.tables, table, Actor(me.id), _cid(), None if body is None else body.named)
     return await _shown(parts, table)
 
 
-@router.delete("/{table}/house/{seat}")
-async def remove_house(table: TableId, seat: int, me: Me, parts: PartsDep) -> dict[str, Any]:
+@router.delete(
+    "/{table}/house/{seat}",
+    responses=refusals(Why.NOT_HOST, Why.NO_HOUSE_PLAYER, Why.GAME_RUNNING, Why.SEAT_OUT_OF_RANGE),
+)
+async def remove_house(table: TableId, seat: SeatInPath, me: Me, parts: PartsDep) -> forms.Table:
     """The host: send a player of the house away."""
     return await _done(parts, table, me, RemoveHouse(_seat(seat)))
 
 
-@router.post("/{table}/close", status_code=204)
+@router.post("/{table}/close", status_code=204, responses=refusals(Why.NOT_HOST, Why.GAME_RUNNING))
 async def close_table(table: TableId, me: Me, parts: PartsDep) -> None:
     """The host: close the table for good, while no game is running in which somebody else sits."""
     await parts.tables.close(table, Actor(me.id))
 
 
-@router.post("/{table}/stand-in")
-async def call_stand_in(table: TableId, body: ThatSeatIn, me: Me, parts: PartsDep) -> dict[str, Any]:
+@router.post(
+    "/{table}/stand-in",
+    responses=refusals(Why.NOT_HOST, Why.NOT_SEATED, Why.NO_GAME, Why.CLOCK_RUNNING, Why.STILL_HERE, Why.SEAT_OUT_OF_RANGE),
+)
+async def call_stand_in(table: TableId, body: ThatSeatIn, me: Me, parts: PartsDep) -> forms.Table:
     """The host, at a table without a clock: let the stand-in play for somebody who is not connected."""
     await lobby.call_stand_in(parts.tables, parts.company, table, Actor(me.id), _cid(), _seat(body.seat))
     return await _shown(parts, table)

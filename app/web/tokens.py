@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
-from pydantic import BaseModel, StrictInt, StrictStr
+from fastapi import APIRouter, Depends, Path
+from pydantic import BaseModel, Field, StrictInt, StrictStr, WithJsonSchema
 
 from app.game.refusal import Refused, Why
 from app.tables.table import Person
 from app.tables.tokens import MOST_DAYS, OF_A_GUEST, Scope, Token
+from app.web.errors import refusals
 from app.web.identity import Me, NameIn, clean_name
 from app.web.parts import Parts, PartsDep
 
@@ -17,20 +18,35 @@ DAY_MS = 24 * 3600 * 1000
 router = APIRouter(prefix="/api/v1/me", tags=["me"])
 
 
+Scopes = Annotated[
+    list[StrictStr],
+    WithJsonSchema({"type": "array", "items": {"type": "string", "enum": sorted(OF_A_GUEST)}, "minItems": 1}),
+    Field(examples=[["read", "play"]]),
+]
+Days = Annotated[
+    StrictInt | None,
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST_DAYS}, {"type": "null"}]}),
+    Field(description="Days until it expires; null: never", examples=[90]),
+]
+TokenId = Annotated[str, Path(description="The id of a token")]
+BotId = Annotated[str, Path(description="The id of a bot", examples=["b_90aa"])]
+Name = Annotated[StrictStr, Field(examples=["Hal"])]
+
+
 class TokenIn(BaseModel):
     """The token that is wanted: `expires` in so many days, or never."""
 
-    name: StrictStr
-    scopes: list[StrictStr]
-    expires: StrictInt | None = None
+    name: Name
+    scopes: Scopes
+    expires: Days = None
 
 
 class BotIn(BaseModel):
     """The bot that is wanted, and what its first token is good for."""
 
-    name: StrictStr
-    scopes: list[StrictStr] = [Scope.READ.value, Scope.PLAY.value]
-    expires: StrictInt | None = None
+    name: Name
+    scopes: Scopes = [Scope.READ.value, Scope.PLAY.value]
+    expires: Days = None
 
 
 class TokenOut(BaseModel):
@@ -76,7 +92,11 @@ class BotList(BaseModel):
     bots: list[Bot]
 
 
-async def _bot(bot: str, me: Me, parts: PartsDep) -> Person:
+_UNKNOWN = refusals(Why.NOT_FOUND)
+_ISSUING = refusals(Why.BAD_NAME, Why.WRONG_VALUE, Why.TOO_MANY)
+
+
+async def _bot(bot: BotId, me: Me, parts: PartsDep) -> Person:
     """The asker's bot of this id; another's is as unknown as one that does not exist."""
     return _there(await parts.bots.find(me.id, bot))
 
@@ -90,14 +110,14 @@ async def list_tokens(me: Me, parts: PartsDep) -> TokenList:
     return _list(await parts.tokens.of(me.id))
 
 
-@router.post("/tokens", status_code=201)
+@router.post("/tokens", status_code=201, responses=_ISSUING)
 async def make_token(body: TokenIn, me: Me, parts: PartsDep) -> NewToken:
     """Make a token that acts in one's own name. Its secret is in this answer and nowhere else."""
     return await _issue(parts, me, body.name, body.scopes, body.expires)
 
 
-@router.delete("/tokens/{token}", status_code=204)
-async def revoke_token(token: str, me: Me, parts: PartsDep) -> None:
+@router.delete("/tokens/{token}", status_code=204, responses=_UNKNOWN)
+async def revoke_token(token: TokenId, me: Me, parts: PartsDep) -> None:
     """Revoke a token; from now on it is good for nothing."""
     await _revoke(parts, me, token)
 
@@ -108,7 +128,7 @@ async def list_bots(me: Me, parts: PartsDep) -> BotList:
     return BotList(bots=[Bot(id=one.id, name=one.name) for one in await parts.bots.of(me.id)])
 
 
-@router.post("/bots", status_code=201)
+@router.post("/bots", status_code=201, responses=_ISSUING)
 async def make_bot(body: BotIn, me: Me, parts: PartsDep) -> NewBot:
     """Make a bot: an identity of its own that a program plays with, shown as such, with its first token."""
     name, scopes = clean_name(body.name), _scopes(body.scopes)
@@ -119,34 +139,34 @@ async def make_bot(body: BotIn, me: Me, parts: PartsDep) -> NewBot:
     return NewBot(id=bot.id, name=bot.name, token=await _issue(parts, bot, name, sorted(scopes), body.expires))
 
 
-@router.patch("/bots/{bot}")
-async def rename_bot(body: NameIn, bot: str, me: Me, parts: PartsDep) -> Bot:
+@router.patch("/bots/{bot}", responses=refusals(Why.NOT_FOUND, Why.BAD_NAME))
+async def rename_bot(body: NameIn, bot: BotId, me: Me, parts: PartsDep) -> Bot:
     """Give the bot another name."""
     renamed = _there(await parts.bots.rename(me.id, bot, clean_name(body.name)))
     return Bot(id=renamed.id, name=renamed.name)
 
 
-@router.delete("/bots/{bot}", status_code=204)
-async def dismiss_bot(bot: str, me: Me, parts: PartsDep) -> None:
+@router.delete("/bots/{bot}", status_code=204, responses=_UNKNOWN)
+async def dismiss_bot(bot: BotId, me: Me, parts: PartsDep) -> None:
     """Dismiss the bot: its tokens are good for nothing from now on."""
     if not await parts.bots.dismiss(me.id, bot):
         raise Refused(Why.NOT_FOUND)
 
 
-@router.get("/bots/{bot}/tokens")
+@router.get("/bots/{bot}/tokens", responses=_UNKNOWN)
 async def list_tokens_of_bot(bot: MyBot, parts: PartsDep) -> TokenList:
     """The bot's tokens, without their secrets."""
     return _list(await parts.tokens.of(bot.id))
 
 
-@router.post("/bots/{bot}/tokens", status_code=201)
+@router.post("/bots/{bot}/tokens", status_code=201, responses=_ISSUING | _UNKNOWN)
 async def make_token_for_bot(body: TokenIn, bot: MyBot, parts: PartsDep) -> NewToken:
     """Make a further token for the bot."""
     return await _issue(parts, bot, body.name, body.scopes, body.expires)
 
 
-@router.delete("/bots/{bot}/tokens/{token}", status_code=204)
-async def revoke_token_of_bot(token: str, bot: MyBot, parts: PartsDep) -> None:
+@router.delete("/bots/{bot}/tokens/{token}", status_code=204, responses=_UNKNOWN)
+async def revoke_token_of_bot(token: TokenId, bot: MyBot, parts: PartsDep) -> None:
     """Revoke a token of the bot."""
     await _revoke(parts, bot, token)
 

@@ -18,6 +18,7 @@ from app.game.view import CallMoves, CardMoves, HandsSeen, View, contract_seen, 
 from app.tables.mirror import Mirror, SeenEvent, Step
 from app.tables.ports import At, Said
 from app.tables.table import Command, GameStarted, Happened, InGame, ReadSheet, Return, Table
+from app.wire import forms
 from app.wire.codec import Codec
 
 MAX_FRAME = 4096
@@ -249,7 +250,7 @@ def event_json(rules: Rules, event: SeenEvent, view: View | None = None) -> dict
             return _SEEN.write(event)
 
 
-def table_json(table: Table, playing: bool, present: Iterable[str | None]) -> dict[str, Any]:
+def table_json(table: Table, playing: bool, present: Iterable[str | None]) -> forms.Table:
     """A table as anybody may see it: who sits there, under which rules, and who is connected."""
     here = list(present)
     seated = {person.id for person in table.people}
@@ -268,7 +269,7 @@ def table_json(table: Table, playing: bool, present: Iterable[str | None]) -> di
     }
 
 
-def _place_json(table: Table, seat: Seat, present: list[str | None]) -> dict[str, Any]:
+def _place_json(table: Table, seat: Seat, present: list[str | None]) -> forms.Place:
     place = table.places[seat]
     person, house = place.person, place.house
     return {
@@ -283,7 +284,7 @@ def _place_json(table: Table, seat: Seat, present: list[str | None]) -> dict[str
     }
 
 
-def said_json(said: Said) -> dict[str, Any]:
+def said_json(said: Said) -> forms.Said:
     """Something that was said."""
     return {"type": "chat", "at": said.at, "seat": said.seat, "name": said.name, "phrase": said.phrase, "text": said.text}
 

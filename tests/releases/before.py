@@ -2,7 +2,7 @@
 
 import json
 
-from app.cli import main
+from app.__main__ import main
 from app.tables.ports import Entry, NewerFormat
 from app.wire import log
 from tests.releases.form import BEFORE, downcast, upcast

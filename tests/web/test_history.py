@@ -27,9 +27,10 @@ from app.web import errors
 from app.web.history import router
 from app.web.identity import COOKIE
 from app.wire.archive import write_row
+from tests.described import as_described
 from tests.finished import FOUR, Script, played, store
 
-PROTOCOL = Path(__file__).parents[2] / "docs" / "protocol.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "api.md"
 RATED = played(PRESETS["announced-701"], 1, table="0b-rated9x4wz")
 OWN_RULES = played(replace(PRESETS["ffb-2000"], target=500), 2, table="0c-rules9x4wz")
 HOUSE = played(
@@ -57,7 +58,9 @@ async def web(valkey: Redis, postgres: AsyncEngine) -> AsyncIterator[AsyncClient
     errors.install(app)
     app.include_router(router)
     app.state.parts = SimpleNamespace(history=SqlHistory(postgres), guests=RedisGuests(valkey))
-    async with AsyncClient(transport=ASGITransport(app), base_url="http://test/api/v1") as client:
+    async with AsyncClient(
+        transport=ASGITransport(app), base_url="http://test/api/v1", event_hooks={"response": [as_described]}
+    ) as client:
         yield client
 
 
@@ -245,8 +248,8 @@ async def test_while_postgres_is_away_history_says_so(web: AsyncClient, tmp_path
 
 
 async def test_the_page_is_sent_what_the_protocol_shows(web: AsyncClient, valkey: Redis, postgres: AsyncEngine) -> None:
-    """The example in docs/protocol.md has the names and the kinds of values of a real game."""
-    [example] = [json.loads(block.partition("```")[0]) for block in PROTOCOL.read_text().split("```json game\n")[1:]]
+    """The example in docs/api.md has the names and the kinds of values of a real game."""
+    [example] = [json.loads(block.partition("```")[0]) for block in GUIDE.read_text().split("```json game\n")[1:]]
     await finish(valkey, postgres, RATED)
     game = await ask(web, f"/games/{RATED.game.id}")
     assert set(example) == set(game)

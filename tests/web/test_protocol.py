@@ -173,7 +173,7 @@ def test_events_have_what_is_told_of_them() -> None:
 
 ONE_SEAT = ("SeatAway", "SeatBack", "SheetRead")
 
-# --- codes and routes ------------------------------------------------------------------------------------------------
+# --- codes ------------------------------------------------------------------------------------------------
 
 
 def test_every_close_code_is_named_and_no_other() -> None:
@@ -184,24 +184,6 @@ def test_every_close_code_is_named_and_no_other() -> None:
     }
     by_the_server_below = {1007, 1009, 1012}
     assert told == ours | by_the_server_below
-
-
-def test_the_table_of_routes_is_the_routes(site: Site) -> None:
-    told: set[tuple[str, str]] = set()
-    for row in section("REST").splitlines():
-        first = row.strip("|").partition(" | ")[0]
-        method = "GET"
-        for words in re.findall(r"`([^`]+)`", first) if row.startswith("| `") else ():
-            path = words.split()[-1]
-            if words.split()[0] in ("GET", "POST", "DELETE", "PUT", "PATCH"):
-                method = words.split()[0]
-            told.add((method, re.sub(r"\{[^}]*\}", "{}", path)))
-    real = {
-        (method.upper(), re.sub(r"\{[^}]*\}", "{}", path))
-        for path, methods in site.app.openapi()["paths"].items()
-        for method in methods
-    }
-    assert told == real
 
 
 # --- a client written from the page ----------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from app.web.identity import COOKIE
 
 GAMES = 2_000
 LOGS = 12
-PROTOCOL = Path(__file__).parents[2] / "docs" / "protocol.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "api.md"
 Query = Mapping[str, str | int | bool]
 
 
@@ -655,7 +655,7 @@ async def test_the_protocol_shows_what_is_sent(filled: Filled, web: AsyncClient)
     """Its examples of a page, of statistics and of a line of an export have the names of real ones."""
     player, _ = await busiest(filled)
     shown = {
-        kind: json.loads(PROTOCOL.read_text().split(f"```json {kind}\n")[1].partition("```")[0])
+        kind: json.loads(GUIDE.read_text().split(f"```json {kind}\n")[1].partition("```")[0])
         for kind in ("games", "statistics", "export")
     }
     games = await ask(web, "/games", {"limit": 1, "player": player})
