@@ -19,12 +19,16 @@ from app.post.doorman import Doorman
 from app.post.office import Office
 from app.settings import Settings
 from app.store.archive import Archive
+from app.store.bell import RedisBell
+from app.store.company import RedisCompany
 from app.store.dice import SystemDice, now_ms
+from app.store.guests import RedisGuests
 from app.store.history import SqlHistory
 from app.store.hooks import RedisHooks, RedisPostbox
 from app.store.limits import NoLimits, RedisLimits
+from app.store.lobby import RedisLobby
+from app.store.log import RedisLog, waiting
 from app.store.postgres import connect as connect_postgres
-from app.store.redis import RedisBell, RedisCompany, RedisGuests, RedisLobby, RedisLog, waiting
 from app.store.server import Store, connect, describe, reply
 from app.store.tokens import RedisBots, RedisTokens
 from app.tables.croupier import Croupier

@@ -27,25 +27,14 @@ from app.game.shuffle import LEAST_PART, SECRET_BYTES, commitment, cut_pack, shu
 from app.game.view import view
 from app.rating import Rating, after, counts, shown
 from app.store.bulk import AlreadyThere, Record, are_there, filling, prepared
-from app.store.redis import SHARDS
+from app.store.keys import SHARDS
 from app.store.rows import Values, deal_rows, game_row, seat_row, tallies_of
+from app.tables.commands import HOUSE, Actor, Command, HouseDeals, HouseStarts, InGame
 from app.tables.history import Tally, folded, tell
+from app.tables.judge import decide
 from app.tables.lobby import HOUSES
 from app.tables.ports import Entry
-from app.tables.table import (
-    HOUSE,
-    Actor,
-    Command,
-    HouseDeals,
-    HouseStarts,
-    InGame,
-    Occupant,
-    Person,
-    Place,
-    Table,
-    decide,
-    evolve_all,
-)
+from app.tables.table import Occupant, Person, Place, Table, evolve_all
 from app.wire.log import write_entry
 
 DAY = 24 * 3_600_000

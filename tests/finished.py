@@ -13,24 +13,11 @@ from app.game.seats import SEATS, Seat
 from app.game.shuffle import SECRET_BYTES, cut_pack, shuffled
 from app.game.state import Bidding, Dealing, Game, Playing
 from app.game.tricks import legal_cards
-from app.store.redis import RedisLog
+from app.store.log import RedisLog
+from app.tables.commands import HOUSE, Actor, Command, HouseDeals, HousePlays, HouseStarts, InGame
+from app.tables.judge import decide
 from app.tables.ports import Appended, Entry, Finished
-from app.tables.table import (
-    HOUSE,
-    Actor,
-    Command,
-    GameStarted,
-    HouseDeals,
-    HousePlays,
-    HouseStarts,
-    InGame,
-    Occupant,
-    Person,
-    Place,
-    Table,
-    decide,
-    evolve_all,
-)
+from app.tables.table import GameStarted, Occupant, Person, Place, Table, evolve_all
 
 FOUR = tuple(Person(f"g_{name.lower()}", name) for name in ("Nina", "Paul", "Lou", "Max"))
 

@@ -11,14 +11,17 @@ from app.game.actions import Deal
 from app.game.refusal import Refused, Why
 from app.game.seats import Seat
 from app.game.view import view
+from app.store.bell import RedisBell
 from app.store.dice import SystemDice
-from app.store.redis import RedisBell, RedisLobby, RedisLog, connect
-from app.store.server import Store
+from app.store.lobby import RedisLobby
+from app.store.log import RedisLog
+from app.store.server import Store, connect
+from app.tables.commands import Actor, Command, InGame, ReadSheet, Sit, Start
 from app.tables.croupier import Croupier
 from app.tables.lobby import HOUSES
 from app.tables.play import Tables
 from app.tables.ports import At, Entry
-from app.tables.table import Actor, Command, InGame, ReadSheet, Sit, Start, Table
+from app.tables.table import Table
 from tests.seats import NINA, RULES, opened
 
 T = TypeVar("T")

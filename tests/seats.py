@@ -13,23 +13,10 @@ from app.game.refusal import Refused, Why
 from app.game.rules import PRESETS, Rules
 from app.game.seats import SEATS, Seat
 from app.game.state import Game, Playing
+from app.tables.commands import HOUSE, Actor, Command, GetReady, HouseDeals, HousePlays, HouseStarts, InGame, Sit
+from app.tables.judge import decide
 from app.tables.lobby import HOUSES
-from app.tables.table import (
-    HOUSE,
-    Actor,
-    Command,
-    GetReady,
-    Happened,
-    HouseDeals,
-    HousePlays,
-    HouseStarts,
-    InGame,
-    Person,
-    Sit,
-    Table,
-    decide,
-    evolve_all,
-)
+from app.tables.table import Happened, Person, Table, evolve_all
 from tests.game.strategies import some_action
 
 NINA, PAUL, ROSA, OMAR = FOUR = (

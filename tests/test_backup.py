@@ -16,7 +16,8 @@ from redis.asyncio import Redis
 from sqlalchemy import make_url
 
 from app.embedded import running
-from app.store.redis import RedisLog, connect
+from app.store.log import RedisLog
+from app.store.server import connect
 from tests.party import party
 from tests.people import PATIENCE, Json, Line, Person, elsewhere, people, play, started
 from tests.serving import serving

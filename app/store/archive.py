@@ -22,9 +22,10 @@ from app import metrics
 from app.game.refusal import Refused, Why
 from app.game.seats import SEATS, Seat
 from app.rating import Rating, after, counts, shown
+from app.store.keys import TABLE_DAYS, Keys, kept_ms, outboxes
+from app.store.log import RedisLog
 from app.store.models import Deal, Game, GameSeat, LogEntry, Player
 from app.store.postgres import is_away
-from app.store.redis import TABLE_DAYS, Keys, RedisLog, kept_ms, outboxes
 from app.store.rows import counted, deal_rows, entry_rows, game_row, names_of, seat_row, tallies_of
 from app.store.server import AWAY, Store, call, reply, together
 from app.tables.history import Tally, Told, folded, tally, tell

@@ -7,7 +7,7 @@ from app.game.actions import Deal
 from app.game.cards import PACK
 from app.game.seats import SEATS, Seat
 from app.game.shuffle import LEAST_PART, SECRET_BYTES, cut_pack, shuffled
-from app.store.redis import SHARDS
+from app.store.keys import SHARDS
 
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 

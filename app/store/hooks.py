@@ -21,7 +21,7 @@ import structlog
 
 from app.game.refusal import Refused, Why
 from app.store.dice import now_ms
-from app.store.redis import GUEST_SECONDS, SHARDS
+from app.store.keys import GUEST_SECONDS, SHARDS
 from app.store.server import AWAY, Store, call, reply, together
 from app.store.tokens import RedisBots
 from app.tables.hooks import MOST_HOOKS, Attempt, Hook, Reach, hears_everybody

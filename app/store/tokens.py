@@ -15,7 +15,7 @@ import secrets
 from collections.abc import Sequence
 
 from app.game.refusal import Refused, Why
-from app.store.redis import GUEST_SECONDS
+from app.store.keys import GUEST_SECONDS
 from app.store.server import Store, call, reply, together
 from app.tables.table import BOT, Person
 from app.tables.tokens import MOST_BOTS, MOST_TOKENS, Asker, Scope, Token

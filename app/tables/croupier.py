@@ -10,10 +10,12 @@ from app.bots.player import choose
 from app.game.actions import Deal, Play, Redeal, Speak
 from app.game.refusal import Refused, Why
 from app.game.view import view
+from app.tables.commands import HOUSE, Command, GiveBack, HouseDeals, HousePlays, HouseStarts
+from app.tables.duty import Duty, duty
 from app.tables.mirror import Mirror
 from app.tables.play import Tables
 from app.tables.ports import Dice, GameLog, NewerFormat
-from app.tables.table import HOUSE, Command, Duty, GiveBack, HouseDeals, HousePlays, HouseStarts, Table, duty
+from app.tables.table import Table
 from app.tables.tasks import heed
 
 LOOK_SECONDS = 0.2

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from app.game.refusal import Refused, Why
 from app.game.rules import Rules
 from app.game.seats import Seat
+from app.tables.commands import Actor, AddHouse, CallStandIn, Sit, Start
 from app.tables.mirror import Mirror
 from app.tables.play import Tables
 from app.tables.ports import Clock, Company, Dice, Listed, Lobby
-from app.tables.table import CLOCKS, Actor, AddHouse, CallStandIn, House, Person, Sit, Start, Table
+from app.tables.table import CLOCKS, House, Person, Table
 
 HOUSES = (House("alma", "Alma"), House("basile", "Basile"), House("cleo", "Cléo"), House("dario", "Dario"))
 """The players of the house, in the order in which they are called to a table."""

@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 
 from app.game.seats import Seat
 from app.game.view import Seen, View, Viewer, redact, view
+from app.tables.duty import people_wait
 from app.tables.ports import At, Entry, Last, Stored, Tail
 from app.tables.table import (
     GameStarted,
@@ -22,7 +23,6 @@ from app.tables.table import (
     TableEvent,
     TimeGivenBack,
     evolve_all,
-    people_wait,
 )
 
 SeenEvent = Seen | TableEvent

@@ -8,7 +8,8 @@ from enum import StrEnum
 
 from app.game.rules import preset_of
 from app.game.seats import BySide, Seat, Side
-from app.tables.table import Table, duty
+from app.tables.duty import duty
+from app.tables.table import Table
 
 
 class Heard(StrEnum):

@@ -12,25 +12,13 @@ import structlog
 from app import metrics
 from app.game.events import GameWon
 from app.game.refusal import Refused, Why
+from app.tables.commands import Actor, Command
+from app.tables.duty import duty
+from app.tables.judge import decide, may_close
 from app.tables.mirror import End, Mirror
 from app.tables.notices import notice_of
 from app.tables.ports import Appended, At, Entry, Finished, GameLog, Known, Lobby, NewerFormat, Stale, Tail, Timer
-from app.tables.table import (
-    Actor,
-    Command,
-    GameStarted,
-    Happened,
-    HostChanged,
-    Place,
-    ReadyChanged,
-    SeatLeft,
-    SeatTaken,
-    Table,
-    decide,
-    duty,
-    evolve_all,
-    may_close,
-)
+from app.tables.table import GameStarted, Happened, HostChanged, Place, ReadyChanged, SeatLeft, SeatTaken, Table, evolve_all
 
 TRIES = 40
 """How often an action is judged because others acted in between: four seats and the house may all do so at once."""

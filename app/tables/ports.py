@@ -6,8 +6,9 @@ from typing import Literal, Protocol
 
 from app.game.actions import Deal
 from app.game.seats import Seat
+from app.tables.commands import Command
 from app.tables.notices import Notice
-from app.tables.table import Command, Happened, Person, Table
+from app.tables.table import Happened, Person, Table
 
 At = tuple[int, int]
 """[epoch, seq]: a moment in the life of a table; epochs change only when a store came back with a lost tail."""

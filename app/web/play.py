@@ -9,10 +9,11 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import BaseModel, Field, StrictInt
 
 from app.game.refusal import Refused, Why
+from app.tables.commands import Actor
 from app.tables.mirror import Mirror
 from app.tables.play import Tables
 from app.tables.ports import At
-from app.tables.table import Actor, Person
+from app.tables.table import Person
 from app.web.ear import EVENTS, LINES, STREAMED, Json, Stream, following, passer_by, while_listening
 from app.web.errors import refusals
 from app.web.hub import Client

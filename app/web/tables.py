@@ -10,9 +10,10 @@ from app.game.refusal import Refused, Why
 from app.game.rules import PRESETS, override, preset, preset_of
 from app.game.seats import Seat
 from app.tables import lobby
+from app.tables.commands import Actor, Command, GetReady, Leave, RemoveHouse, Sit
 from app.tables.history import Bookmark
 from app.tables.ports import Listed
-from app.tables.table import CLOCKS, Actor, Command, GetReady, Leave, RemoveHouse, Sit
+from app.tables.table import CLOCKS
 from app.web import lists
 from app.web.errors import refusals, with_headers
 from app.web.identity import Me

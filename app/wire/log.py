@@ -6,8 +6,9 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from app.tables.commands import Command
 from app.tables.ports import Entry, NewerFormat, Said
-from app.tables.table import Command, Happened, Table
+from app.tables.table import Happened, Table
 from app.wire.codec import Codec
 
 FORMAT = 1

@@ -15,9 +15,10 @@ from app.game.rules import Rules, preset_of
 from app.game.seats import SEATS, Seat
 from app.game.trump import Trump
 from app.game.view import CallMoves, CardMoves, HandsSeen, View, contract_seen, meld_seen
+from app.tables.commands import Command, InGame, ReadSheet, Return
 from app.tables.mirror import Mirror, SeenEvent, Step
 from app.tables.ports import At, Said
-from app.tables.table import Command, GameStarted, Happened, InGame, ReadSheet, Return, Table
+from app.tables.table import GameStarted, Happened, Table
 from app.wire import forms
 from app.wire.codec import Codec
 

@@ -8,9 +8,9 @@ from typing import Any
 from redis.asyncio import Redis
 from sqlalchemy import select
 
+from app.store.keys import outboxes
 from app.store.models import Game, LogEntry
 from app.store.postgres import connect as connect_postgres
-from app.store.redis import outboxes
 
 Json = dict[str, Any]
 

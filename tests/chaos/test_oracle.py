@@ -12,9 +12,9 @@ import pytest
 
 from app.game.actions import Speak
 from app.game.auction import Say
-from app.store.redis import RedisLog
+from app.store.log import RedisLog
+from app.tables.commands import InGame
 from app.tables.ports import Appended, Entry, Known, Stale
-from app.tables.table import InGame
 from tests.people import running_site
 
 Answer = Appended | Known | Stale

@@ -19,7 +19,8 @@ from app.post.doorman import Doorman
 from app.post.office import Office
 from app.store import hooks as stored
 from app.store.hooks import RedisHooks, RedisPostbox
-from app.store.redis import RedisLog, connect
+from app.store.log import RedisLog
+from app.store.server import connect
 from app.tables.hooks import Hook, Reach
 from app.tables.notices import Heard, TableOpened
 from app.tables.post import JITTER, LONGEST_REST, WAITS, Fate, Letter, Mail, outcome

@@ -19,11 +19,12 @@ from app.game.view import sheet
 from app.rating import Rating, after, shown
 from app.store.archive import GROUP, TRIES, Archive, Away
 from app.store.history import SqlHistory
+from app.store.keys import outboxes
+from app.store.log import RedisLog
 from app.store.models import Deal, Game, GameSeat, LogEntry, Player
 from app.store.postgres import connect
 from app.store.prepare import upgrade
-from app.store.redis import RedisLog, outboxes
-from app.store.redis import connect as connect_redis
+from app.store.server import connect as connect_redis
 from app.tables.history import tell
 from app.tables.notices import GameFinished
 from app.tables.ports import Entry

@@ -9,8 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.game.rules import PRESETS
 from app.store.archive import AT_ONCE, Archive
+from app.store.log import RedisLog
 from app.store.postgres import connect
-from app.store.redis import RedisLog
 from app.tables.table import House
 from tests.finished import FOUR, played, store
 

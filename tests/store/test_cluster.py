@@ -15,11 +15,15 @@ from app.post.carrier import Carrier
 from app.post.doorman import Doorman
 from app.post.office import Office
 from app.store.archive import Archive
+from app.store.company import RedisCompany
+from app.store.guests import RedisGuests
 from app.store.hooks import RedisHooks, RedisPostbox
+from app.store.keys import SHARDS
 from app.store.limits import RedisLimits
+from app.store.lobby import RedisLobby
+from app.store.log import waiting
 from app.store.models import Game
 from app.store.postgres import connect as connect_postgres
-from app.store.redis import SHARDS, RedisCompany, RedisGuests, RedisLobby, waiting
 from app.store.server import Cluster, connect, describe
 from app.store.tokens import RedisBots, RedisTokens
 from app.tables.hooks import Reach

@@ -8,12 +8,14 @@ from structlog.testing import capture_logs
 
 from app.game.refusal import Refused
 from app.game.seats import Seat
-from app.store.redis import RedisLobby, RedisLog, connect
-from app.store.server import Store
+from app.store.lobby import RedisLobby
+from app.store.log import RedisLog
+from app.store.server import Store, connect
+from app.tables.commands import Actor, GetReady, Sit
 from app.tables.mirror import End, Mirror
 from app.tables.play import Tables
 from app.tables.ports import Entry, Last, Stale
-from app.tables.table import Actor, GetReady, ReadyChanged, Sit
+from app.tables.table import ReadyChanged
 from tests.losses import keep
 from tests.seats import FOUR, NINA, PAUL, ROSA, UMA, opened
 

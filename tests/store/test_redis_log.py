@@ -12,12 +12,20 @@ from redis.asyncio import Redis
 from app.embedded import running
 from app.game.refusal import Refused, Why
 from app.game.seats import SEATS, Seat
-from app.store import redis as store
+from app.store import company as company_store
+from app.store import lobby as lobby_store
+from app.store.bell import RedisBell
+from app.store.company import PRESENT_MS, TALK_KEPT, RedisCompany
 from app.store.dice import SystemDice
-from app.store.redis import SEATS_KEPT, RedisBell, RedisCompany, RedisGuests, RedisLobby, RedisLog, connect, outboxes
+from app.store.guests import RedisGuests
+from app.store.keys import GUEST_SECONDS, SHARDS, outboxes
+from app.store.lobby import IDLE_MS, SEATS_KEPT, RedisLobby
+from app.store.log import RedisLog
+from app.store.server import connect
+from app.tables.commands import Actor, GetReady, Sit
 from app.tables.play import Tables
 from app.tables.ports import Appended, Entry, Finished, Known, Rang, Said, Stale, Timer
-from app.tables.table import Actor, GetReady, ReadyChanged, Sit
+from app.tables.table import ReadyChanged
 from tests.people import PATIENCE
 from tests.seats import NINA, PAUL, four_ready, four_seated, game_begun, opened
 
@@ -293,7 +301,7 @@ async def test_a_claim_does_not_move_the_deadline_that_people_see(timed: RedisLo
 
 
 async def test_tables_of_all_shards_are_claimed(log: RedisLog) -> None:
-    names = [f"{shard}-shard" for shard in store.SHARDS]
+    names = [f"{shard}-shard" for shard in SHARDS]
     for name in names:
         await log.open(opened(id=name))
         await log.append(name, "g_nina:c", entry(1), Timer(0), None, None)
@@ -368,20 +376,20 @@ async def test_each_connection_is_present_until_it_is_gone(valkey: Redis) -> Non
 
 async def test_who_is_not_heard_of_any_more_is_not_present(valkey: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     company, now = RedisCompany(valkey), 1_796_000_000_000
-    monkeypatch.setattr(store, "_now", lambda: now)
+    monkeypatch.setattr(company_store, "now_ms", lambda: now)
     await company.here(TABLE, "tab", NINA.id)
     await company.here(TABLE, "other", PAUL.id)
-    now += store.PRESENT_MS // 2
+    now += PRESENT_MS // 2
     await company.here(TABLE, "tab", NINA.id)
-    now += store.PRESENT_MS // 2 + 1
+    now += PRESENT_MS // 2 + 1
     assert await company.present(TABLE) == (NINA.id,)
 
 
 async def test_the_last_words_are_kept_in_order(valkey: Redis) -> None:
     company = RedisCompany(valkey)
-    for number in range(store.TALK_KEPT + 5):
+    for number in range(TALK_KEPT + 5):
         await company.say(TABLE, Said(number, Seat.FIRST, "Nina", None, f"{number}"))
-    assert [said.at for said in await company.talk(TABLE)] == list(range(5, store.TALK_KEPT + 5))
+    assert [said.at for said in await company.talk(TABLE)] == list(range(5, TALK_KEPT + 5))
 
 
 # --- the lobby -------------------------------------------------------------------------------------------------------
@@ -408,9 +416,9 @@ async def test_what_is_private_or_empty_is_not_in_the_lobby(valkey: Redis) -> No
 
 async def test_a_table_where_nothing_happens_leaves_the_lobby(valkey: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     lobby, now = RedisLobby(valkey), 1_796_000_000_000
-    monkeypatch.setattr(store, "_now", lambda: now)
+    monkeypatch.setattr(lobby_store, "now_ms", lambda: now)
     await lobby.show(four_seated())
-    now += store.IDLE_MS
+    now += IDLE_MS
     assert len(await lobby.tables()) == 1
     now += 1
     assert await lobby.tables() == []
@@ -431,7 +439,7 @@ async def test_a_guest_is_known_by_a_token_that_is_stored_nowhere(valkey: Redis)
     for key in await valkey.keys("*"):
         assert token not in key
         assert token not in str(await valkey.hgetall(key))
-        assert 0 < await valkey.ttl(key) <= store.GUEST_SECONDS
+        assert 0 < await valkey.ttl(key) <= GUEST_SECONDS
 
 
 async def test_nobody_is_known_by_another_token(valkey: Redis) -> None:

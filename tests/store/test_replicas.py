@@ -8,9 +8,10 @@ import pytest
 
 from app.game.refusal import Refused, Why
 from app.game.seats import Seat
-from app.store.redis import RedisLog
+from app.store.log import RedisLog
+from app.tables.commands import Actor, GetReady, Sit
 from app.tables.ports import Appended, Entry, Known
-from app.tables.table import Actor, GetReady, ReadyChanged, Sit
+from app.tables.table import ReadyChanged
 from tests.cluster import Node, nodes, until
 from tests.process import Process, process
 from tests.seats import NINA, opened

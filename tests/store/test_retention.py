@@ -12,13 +12,18 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from app.game.refusal import Refused, Why
 from app.game.rules import PRESETS
 from app.game.seats import Seat
-from app.store import redis as store
 from app.store.archive import TRIES, Archive
+from app.store.company import RedisCompany
+from app.store.guests import RedisGuests
+from app.store.keys import GUEST_SECONDS, TABLE_DAYS, Keys
+from app.store.lobby import RedisLobby
+from app.store.log import RedisLog
 from app.store.postgres import connect as connect_postgres
-from app.store.redis import GUEST_SECONDS, TABLE_DAYS, Keys, RedisCompany, RedisGuests, RedisLobby, RedisLog, connect
+from app.store.server import connect
 from app.tables import play
+from app.tables.commands import Actor, GetReady
 from app.tables.ports import Appended, Entry, Finished, Said, Timer
-from app.tables.table import Actor, GetReady, ReadyChanged
+from app.tables.table import ReadyChanged
 from tests.finished import Script, played
 from tests.finished import store as put
 from tests.seats import NINA, opened
@@ -251,4 +256,4 @@ async def test_a_guest_is_kept_as_long_as_it_comes_back(valkey: Redis, monkeypat
     await valkey.expire(key, 100)
     assert await guests.by_token(token) == person
     assert await valkey.ttl(key) >= GUEST_SECONDS - 1
-    assert store.GUEST_SECONDS == 400 * DAY
+    assert GUEST_SECONDS == 400 * DAY

@@ -12,27 +12,24 @@ from app.game.refusal import Refused
 from app.game.rules import PRESETS
 from app.game.seats import SEATS, Seat
 from app.game.state import Bidding, Playing
-from app.tables.lobby import HOUSES
-from app.tables.play import _timer
-from app.tables.table import (
+from app.tables.commands import (
     CallStandIn,
     Command,
-    Duty,
     GetReady,
     HouseDeals,
     HousePlays,
     HouseStarts,
     InGame,
     Leave,
-    Person,
     ReadSheet,
     Return,
     Sit,
     Start,
-    Table,
-    duty,
-    people_wait,
 )
+from app.tables.duty import Duty, duty, people_wait
+from app.tables.lobby import HOUSES
+from app.tables.play import _timer
+from app.tables.table import Person, Table
 from tests.seats import (
     FOUR,
     NINA,

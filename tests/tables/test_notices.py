@@ -7,10 +7,11 @@ import pytest
 
 from app.game.rules import PRESETS
 from app.game.seats import SEATS, Seat
+from app.tables.commands import GiveBack, Leave, Return, Sit
 from app.tables.history import tell
 from app.tables.hooks import finished
 from app.tables.notices import Audience, GameFinished, Notice, TableOpened, TurnDue, audience, key_of, notice_of
-from app.tables.table import HOUR, GiveBack, House, Leave, Return, Sit, Table, evolve_all
+from app.tables.table import HOUR, House, Table, evolve_all
 from tests.finished import FOUR as PEOPLE
 from tests.finished import played
 from tests.seats import NINA, PAUL, bidding, do, game_begun, opened, played_on, told

@@ -15,15 +15,14 @@ from app.game.events import DealCommitted, GameWon
 from app.game.refusal import Refused, Why
 from app.game.rules import PRESETS
 from app.game.seats import SEATS, Seat
-from app.store.redis import RedisCompany, RedisLobby, RedisLog, connect
+from app.store.company import RedisCompany
+from app.store.lobby import RedisLobby
+from app.store.log import RedisLog
+from app.store.server import connect
 from app.tables import croupier as croupiers
+from app.tables import duty as duties
 from app.tables import lobby
-from app.tables import table as tables
-from app.tables.croupier import Croupier
-from app.tables.lobby import HOUSES
-from app.tables.mirror import Mirror
-from app.tables.play import Tables
-from app.tables.table import (
+from app.tables.commands import (
     Actor,
     CallStandIn,
     GetReady,
@@ -31,14 +30,16 @@ from app.tables.table import (
     HousePlays,
     InGame,
     Leave,
-    Person,
     ReadSheet,
     Return,
-    SeatAway,
     Sit,
     Start,
-    Table,
 )
+from app.tables.croupier import Croupier
+from app.tables.lobby import HOUSES
+from app.tables.mirror import Mirror
+from app.tables.play import Tables
+from app.tables.table import Person, SeatAway, Table
 from tests.people import PATIENCE
 from tests.seats import FOUR, NINA, OMAR, PAUL, ROSA, RULES, UMA, a_deal, by, opened
 
@@ -249,8 +250,8 @@ async def test_the_fourth_comes_while_another_leaves(two: tuple[Process, Process
 async def test_with_two_at_work_a_whole_game_is_played_once(
     two: tuple[Process, Process], preset: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables, "STAND_IN_SECONDS", 0)
-    monkeypatch.setattr(tables, "SHEET_SECONDS", 0)
+    monkeypatch.setattr(duties, "STAND_IN_SECONDS", 0)
+    monkeypatch.setattr(duties, "SHEET_SECONDS", 0)
     one, other = two
     await one.tables.open(opened(rules=replace(PRESETS[preset], target=300)))
     await one.act(NINA, Sit(NINA), "sit")
@@ -302,7 +303,7 @@ async def test_nobody_who_acts_in_time_is_played_for(two: tuple[Process, Process
 async def test_the_stand_in_gives_an_absent_owner_the_chance_to_return(
     two: tuple[Process, Process], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables, "STAND_IN_SECONDS", 600)
+    monkeypatch.setattr(duties, "STAND_IN_SECONDS", 600)
     one, other = two
     async with one.working(), other.working():
         await begin(one, opened())
@@ -319,8 +320,8 @@ async def test_the_stand_in_gives_an_absent_owner_the_chance_to_return(
 async def test_the_next_deal_waits_for_the_sheet_to_be_read_or_for_its_time(
     two: tuple[Process, Process], monkeypatch: pytest.MonkeyPatch, all_read: bool
 ) -> None:
-    monkeypatch.setattr(tables, "STAND_IN_SECONDS", 0)
-    monkeypatch.setattr(tables, "SHEET_SECONDS", 600 if all_read else 1)
+    monkeypatch.setattr(duties, "STAND_IN_SECONDS", 0)
+    monkeypatch.setattr(duties, "SHEET_SECONDS", 600 if all_read else 1)
     one, other = two
     await seat_all(one, opened(rules=replace(RULES, target=10_000)))
     async with one.working(), other.working():
@@ -335,7 +336,7 @@ async def test_the_next_deal_waits_for_the_sheet_to_be_read_or_for_its_time(
             if now.in_turn is None:
                 break
             number += 1
-            action = croupiers._choice(now, tables.Duty(now.turn, S0, 0))
+            action = croupiers._choice(now, duties.Duty(now.turn, S0, 0))
             await two[number % 2].act(NINA, InGame(action), f"n{number}", now.turn)
         deals = len(now.game.deals) if now.game is not None else 0
         stored = await one.log.load(TABLE)

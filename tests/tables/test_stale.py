@@ -2,10 +2,11 @@
 
 from redis.asyncio import Redis
 
-from app.store.redis import RedisLobby, RedisLog
+from app.store.lobby import RedisLobby
+from app.store.log import RedisLog
 from app.store.server import connect
+from app.tables.commands import GetReady, Sit
 from app.tables.play import Tables
-from app.tables.table import GetReady, Sit
 from tests.seats import NINA, by, opened
 
 

@@ -12,35 +12,37 @@ from app.game.cards import PACK
 from app.game.refusal import Refused, Why
 from app.game.seats import SEATS, Seat
 from app.game.trump import Trump
-from app.tables.lobby import HOUSES
-from app.tables.table import (
+from app.tables.commands import (
     AddHouse,
     CallStandIn,
     Command,
     GetReady,
-    HostChanged,
-    House,
     HouseDeals,
     HousePlays,
     HouseStarts,
     InGame,
     Leave,
-    Person,
-    Place,
     ReadSheet,
-    ReadyChanged,
     RemoveHouse,
     Return,
+    Sit,
+    Start,
+)
+from app.tables.judge import may_close
+from app.tables.lobby import HOUSES
+from app.tables.table import (
+    HostChanged,
+    House,
+    Person,
+    Place,
+    ReadyChanged,
     SeatAway,
     SeatBack,
     SeatLeft,
     SeatTaken,
     SheetRead,
-    Sit,
-    Start,
     Table,
     evolve_all,
-    may_close,
 )
 from tests.seats import (
     ALMA,

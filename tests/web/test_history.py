@@ -17,12 +17,14 @@ from app.game.rules import PRESETS
 from app.game.view import sheet
 from app.rating import Rating, after, shown
 from app.store.archive import Archive
+from app.store.guests import RedisGuests
 from app.store.history import SqlHistory
+from app.store.log import RedisLog
 from app.store.postgres import connect
-from app.store.redis import RedisGuests, RedisLog
-from app.store.redis import connect as connect_redis
+from app.store.server import connect as connect_redis
+from app.tables.commands import HouseDeals
 from app.tables.history import tell
-from app.tables.table import House, HouseDeals, Person
+from app.tables.table import House, Person
 from app.web import errors
 from app.web.history import router
 from app.web.identity import COOKIE

@@ -18,7 +18,7 @@ import pytest
 from app.post.carrier import Carrier, sign
 from app.post.doorman import Doorman
 from app.store.hooks import RedisHooks
-from app.store.redis import SHARDS
+from app.store.keys import SHARDS
 from app.tables.hooks import MOST_HOOKS
 from app.tables.post import Letter, Mail
 from app.tables.table import Person as Known

@@ -7,9 +7,10 @@ from pathlib import Path
 from random import Random
 
 from app.embedded import running
-from app.store.redis import RedisLog, connect
+from app.store.log import RedisLog
+from app.store.server import connect
+from app.tables.commands import InGame
 from app.tables.mirror import Mirror
-from app.tables.table import InGame
 from tests.people import Json, Line, choice, elsewhere, people, play, started
 from tests.serving import serving, settled
 

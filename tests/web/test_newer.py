@@ -6,7 +6,9 @@ from collections.abc import AsyncIterator
 import pytest
 from redis.asyncio import Redis
 
-from app.store.redis import Keys, RedisLog, connect
+from app.store.keys import Keys
+from app.store.log import RedisLog
+from app.store.server import connect
 from app.wire.log import FORMAT
 from tests.people import Line, Person, Site, open_table, person, running_site
 

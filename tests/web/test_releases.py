@@ -11,7 +11,7 @@ from typing import Any
 from redis.asyncio import Redis
 
 from app.game.refusal import Refused
-from app.store.redis import Keys
+from app.store.keys import Keys
 from app.wire.log import FORMAT
 from tests.chaos.proxy import Proxy
 from tests.party import PATIENCE, Party, party

@@ -11,7 +11,8 @@ import pytest
 
 from app.embedded import Servers
 from app.game.rules import PRESETS
-from app.store.redis import RedisLog, connect
+from app.store.log import RedisLog
+from app.store.server import connect
 from tests.described import description
 from tests.finished import played, store
 from tests.people import PATIENCE, Json, Person, open_table, person

@@ -25,9 +25,10 @@ from app.game.seats import SEATS, Seat
 from app.game.state import Bidding, Game, Playing
 from app.game.view import Seen, View, Viewer, redact, view
 from app.tables import mirror as mirrors
+from app.tables.commands import HouseDeals
 from app.tables.mirror import End, Mirror, Step
 from app.tables.ports import Entry
-from app.tables.table import HouseDeals, Table
+from app.tables.table import Table
 from tests.people import Json, Line, Person, Site, people, person, play, started
 
 CARD = re.compile(r"(?<![A-Za-z0-9_-])(?:[789JQKA]|10)[SHDC](?![A-Za-z0-9_-])")

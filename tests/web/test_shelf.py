@@ -22,9 +22,9 @@ from app.embedded import Servers, running
 from app.game.rules import PRESETS
 from app.game.shuffle import commitment
 from app.store import history as shelf
+from app.store.guests import RedisGuests
 from app.store.history import SqlHistory
 from app.store.postgres import connect
-from app.store.redis import RedisGuests
 from app.web import errors
 from app.web.history import router
 from app.web.identity import COOKIE

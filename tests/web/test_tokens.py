@@ -16,7 +16,7 @@ from websockets.exceptions import InvalidStatus
 
 from app.embedded import Servers
 from app.game.rules import PRESETS
-from app.store.redis import RedisLog
+from app.store.log import RedisLog
 from app.tables.tokens import MOST_BOTS, MOST_TOKENS
 from app.web import gate, socket
 from app.web.identity import COOKIE

@@ -21,10 +21,7 @@ from app.game.rules import PRESETS
 from app.game.seats import Seat
 from app.game.state import Game
 from app.game.view import sheet
-from app.tables.history import tell
-from app.tables.lobby import HOUSES
-from app.tables.ports import Entry, NewerFormat
-from app.tables.table import (
+from app.tables.commands import (
     HOUSE,
     Actor,
     AddHouse,
@@ -33,17 +30,17 @@ from app.tables.table import (
     GetReady,
     GiveBack,
     Leave,
-    Person,
     ReadSheet,
     RemoveHouse,
     Return,
     Sit,
     Start,
-    Table,
-    TableEvent,
-    decide,
-    evolve_all,
 )
+from app.tables.history import tell
+from app.tables.judge import decide
+from app.tables.lobby import HOUSES
+from app.tables.ports import Entry, NewerFormat
+from app.tables.table import Person, Table, TableEvent, evolve_all
 from app.wire import log
 from app.wire.codec import tag
 from app.wire.log import FORMAT, read_entry, read_frame, write_entry, write_frame

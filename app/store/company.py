@@ -1,0 +1,48 @@
+"""Who is connected to a table, and what is said there (port `Company`)."""
+
+from collections.abc import Sequence
+
+from app.game.seats import Seat
+from app.store.dice import now_ms
+from app.store.keys import HERE, TABLE_DAYS, Keys, kept_ms
+from app.store.server import Store, call, reply
+from app.tables.ports import Said
+from app.wire.log import read_said, write_said
+
+TALK_KEPT = 50
+
+PRESENT_MS = 25_000
+"""How long a connection counts as present after it was last heard of."""
+
+
+class RedisCompany:
+    """Who is connected to a table, and its talk (port `Company`)."""
+
+    def __init__(self, redis: Store, days: int = TABLE_DAYS) -> None:
+        self._redis = redis
+        self._kept = kept_ms(days)
+
+    async def here(self, table: str, connection: str, person: str | None) -> None:
+        keys = Keys(table)
+        times = (str(now_ms() + PRESENT_MS), str(2 * PRESENT_MS), self._kept)
+        await call(self._redis, "here", [*keys.lasting, keys.here], f"{connection} {person or ''}", *times, keys.channel, HERE)
+
+    async def gone(self, table: str, connection: str, person: str | None) -> None:
+        keys = Keys(table)
+        await reply(self._redis.zrem(keys.here, f"{connection} {person or ''}"))
+        await reply(self._redis.publish(keys.channel, HERE))
+
+    async def lag(self, table: str, seat: Seat, lag: int) -> None:
+        await call(self._redis, "lag", [Keys(table).meta], f"lag{int(seat)}", str(lag))
+
+    async def present(self, table: str) -> Sequence[str | None]:
+        members = await reply(self._redis.zrangebyscore(Keys(table).here, now_ms(), "+inf"))
+        return tuple(member.partition(" ")[2] or None for member in members)
+
+    async def say(self, table: str, said: Said) -> None:
+        keys = Keys(table)
+        await call(self._redis, "say", keys.lasting, write_said(said), str(TALK_KEPT), self._kept, keys.channel)
+
+    async def talk(self, table: str) -> Sequence[Said]:
+        lines = await reply(self._redis.lrange(Keys(table).talk, 0, -1))
+        return tuple(read_said(line) for line in lines)

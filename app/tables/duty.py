@@ -1,0 +1,55 @@
+"""What does the house owe a table: what will be done unasked, and when?"""
+
+from dataclasses import dataclass
+
+from app.game.seats import SEATS, Seat
+from app.tables.table import Table
+
+SHEET_SECONDS = 10
+"""How long the score sheet stays between two deals unless all have read it."""
+
+STAND_IN_SECONDS = 3
+"""How long a turn of an absent player lies open to its owner before the stand-in plays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Duty:
+    """What the croupier does at the table next, unless somebody acts before: after so many ms from when it became due.
+
+    `seat` is the seat that is played for, None for starting a game and for dealing.
+    """
+
+    turn: int
+    seat: Seat | None
+    after: int
+
+
+def duty(table: Table) -> Duty | None:
+    """What the house will do unasked, or None if it only waits. It depends on no card."""
+    if not table.is_playing:
+        return Duty(table.turn, None, 0) if table.is_ready else None
+    seat = table.in_turn
+    if seat is None:
+        return Duty(table.turn, None, 0 if _may_deal(table) else SHEET_SECONDS * 1000)
+    place = table.places[seat]
+    if place.house is not None:
+        return Duty(table.turn, seat, 0)
+    # Whoever leaves in his own turn and comes back has no new clock.
+    if place.away or (place.left == table.turn and table.clock is not None):
+        return Duty(table.turn, seat, STAND_IN_SECONDS * 1000)
+    return None if table.clock is None else Duty(table.turn, seat, table.clock * 1000)
+
+
+def _may_deal(table: Table) -> bool:
+    """Whether nobody is still reading a score."""
+    game = table.game
+    if game is None or not game.deals or game.deals[-1].score is None:
+        return True
+    reading = {seat for seat in SEATS if table.places[seat].person is not None and not table.places[seat].away}
+    return reading <= table.read
+
+
+def people_wait(table: Table) -> bool:
+    """Whether the pending duty is a time that people see running: a clock, a stand-in's delay, the sheet's pause."""
+    pending = duty(table)
+    return pending is not None and pending.after > 0
