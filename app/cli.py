@@ -177,6 +177,17 @@ def token(
 
 
 @cli.command()
+def archive(
+    retry: Annotated[str | None, typer.Option(metavar="GAME", help="Try to archive this game again, or `all`.")] = None,
+) -> None:
+    """Tell how many finished games wait for Postgres, and which could not be archived and were put aside."""
+    from app import operate
+
+    with _asking() as url:
+        typer.echo(asyncio.run(operate.list_aside(url) if retry is None else operate.archive_again(url, retry)))
+
+
+@cli.command()
 def hooks(
     dead: Annotated[bool, typer.Option("--dead", help="List what was given up, oldest first.")] = False,
     redeliver: Annotated[str | None, typer.Option(help="Send this again, by its id, or `all` that was given up.")] = None,

@@ -27,7 +27,8 @@ from app.store.history import SqlHistory
 from app.store.hooks import RedisHooks, RedisPostbox
 from app.store.limits import NoLimits, RedisLimits
 from app.store.lobby import RedisLobby
-from app.store.log import RedisLog, waiting
+from app.store.log import RedisLog
+from app.store.outbox import count_aside, waiting
 from app.store.postgres import connect as connect_postgres
 from app.store.server import Store, connect, describe, reply
 from app.store.tokens import RedisBots, RedisTokens
@@ -119,6 +120,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
                 checks={"redis": lambda: _redis_answers(on.redis), "postgres": lambda: _postgres_answers(on.engine)},
                 describe=lambda: describe(on.redis),
                 waiting=lambda: waiting(on.redis),
+                aside=lambda: count_aside(on.redis),
                 wait=settings.redis_wait,
             )
             metrics.say_what_runs()

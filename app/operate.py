@@ -1,4 +1,4 @@
-"""What an operator asks of the store, in lines: the operator's own tokens, and what became of mail to hooks.
+"""What an operator asks of the store, in lines: tokens of his own, what the archive put aside, what became of mail to hooks.
 
 All raise `Refused` while the store does not answer.
 """
@@ -6,6 +6,7 @@ All raise `Refused` while the store does not answer.
 from datetime import UTC, datetime
 
 from app.game.refusal import Refused
+from app.store import outbox
 from app.store.dice import now_ms
 from app.store.hooks import RedisHooks, RedisPostbox
 from app.store.server import connect
@@ -46,6 +47,24 @@ async def list_tokens(url: str) -> str:
         tokens = await RedisTokens(redis).of(OPERATOR.id)
     rows = ((one, [_day(ms) for ms in (one.created, one.expires, one.used)]) for one in tokens)
     return "\n".join(f"{one.id}  made {made}  expires {void}  used {used}  {one.name}" for one, (made, void, used) in rows)
+
+
+async def list_aside(url: str) -> str:
+    """The finished games that could not be archived, one a line, oldest first, after how many still wait."""
+    async with connect(url) as redis:
+        waits, aside = sum((await outbox.waiting(redis)).values()), await outbox.list_aside(redis)
+    rows = (f"{_second(one.at)}  {one.game}  {one.error}" for one in aside)
+    return "\n".join([f"{waits} to be archived, {len(aside)} put aside.", *rows])
+
+
+async def archive_again(url: str, which: str) -> str:
+    """Let the archive try the game of this id anew, or `all`. Raises ValueError if no such game was put aside."""
+    async with connect(url) as redis:
+        wanted = [one for one in await outbox.list_aside(redis) if which in ("all", one.game)]
+        if not wanted and which != "all":
+            raise ValueError(f"No game {which} was put aside: see coinche archive")
+        put = [await outbox.put_back(redis, one) for one in wanted]
+    return f"{sum(put)} of {len(put)} will be tried again."
 
 
 async def count_mail(url: str) -> str:

@@ -22,7 +22,7 @@ from app import metrics
 from app.game.refusal import Refused, Why
 from app.game.seats import SEATS, Seat
 from app.rating import Rating, after, counts, shown
-from app.store.keys import TABLE_DAYS, Keys, kept_ms, outboxes
+from app.store.keys import TABLE_DAYS, Keys, dead_of, kept_ms, outboxes
 from app.store.log import RedisLog
 from app.store.models import Deal, Game, GameSeat, LogEntry, Player
 from app.store.postgres import is_away
@@ -69,7 +69,7 @@ class _Letter:
     @property
     def dead(self) -> str:
         """The stream of letters that could not be archived."""
-        return f"{self.outbox}:dead"
+        return dead_of(self.outbox)
 
     @property
     def tries(self) -> str:

@@ -201,7 +201,8 @@ local function take(keys, args)
 end
 
 -- keys: table, log, commands, talk, outbox, tries, dead, notices. args: letter, group, ms the table is kept unused, what is wrong
--- with the letter or '', what hooks are to hear or ''. An archived game frees its table; one that was put aside holds it, so that the game stays replayable.
+-- with the letter or '', what hooks are to hear or ''. An archived game frees its table; one that was put aside holds it, so that
+-- the game stays replayable.
 local function take_out(keys, args)
   local meta, log, commands, talk, outbox, tries, dead, notices = unpack(keys)
   local letter, group, kept, wrong, notice = unpack(args)
@@ -226,6 +227,23 @@ local function take_out(keys, args)
     used({meta, log, commands, talk}, kept)
   end
   return 1
+end
+
+-- keys: outbox, dead. args: letter. One that was put aside goes back, for the archive to try it anew.
+local function put_back(keys, args)
+  local found = redis.call('XRANGE', keys[2], args[1], args[1])
+  if #found == 0 then
+    return 0
+  end
+  local all, fields = found[1][2], {}
+  for place = 1, #all, 2 do
+    if all[place] ~= 'error' then
+      fields[#fields + 1] = all[place]
+      fields[#fields + 1] = all[place + 1]
+    end
+  end
+  redis.call('XADD', keys[1], '*', unpack(fields))
+  return redis.call('XDEL', keys[2], args[1])
 end
 
 -- keys: table, log, commands, talk, here. args: connection, present until, ms of that, ms the table is kept unused, channel, word.
@@ -564,6 +582,7 @@ redis.register_function('coinche_VERSION_begin_epoch', begin_epoch)
 redis.register_function('coinche_VERSION_claim', claim)
 redis.register_function('coinche_VERSION_take', take)
 redis.register_function('coinche_VERSION_take_out', take_out)
+redis.register_function('coinche_VERSION_put_back', put_back)
 redis.register_function('coinche_VERSION_here', here)
 redis.register_function('coinche_VERSION_say', say)
 redis.register_function('coinche_VERSION_lag', lag)

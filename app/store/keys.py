@@ -75,6 +75,11 @@ def outboxes() -> tuple[str, ...]:
     return tuple(f"{{s{shard}}}outbox" for shard in SHARDS)
 
 
+def dead_of(outbox: str) -> str:
+    """The stream of those that could not be archived."""
+    return f"{outbox}:dead"
+
+
 def kept_ms(days: int) -> str:
     """So many days, as the functions are told."""
     return str(days * 24 * 3600 * 1000)

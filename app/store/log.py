@@ -9,8 +9,8 @@ from typing import Any
 
 from app import metrics
 from app.game.refusal import Refused, Why
-from app.store.keys import SHARDS, TABLE_DAYS, Keys, kept_ms, outboxes
-from app.store.server import Store, call, call_confirmed, call_each, load, reply, together
+from app.store.keys import SHARDS, TABLE_DAYS, Keys, kept_ms
+from app.store.server import Store, call, call_confirmed, call_each, load, reply
 from app.tables.notices import Notice
 from app.tables.ports import Appended, At, Claimed, Entry, Finished, Forgotten, Known, Last, Stale, Stored, Tail, Timer
 from app.tables.table import Table
@@ -149,11 +149,3 @@ def _entries(rows: Iterable[Any]) -> tuple[Entry, ...]:
             fields = dict(zip(fields[::2], fields[1::2], strict=True))
         entries.append(read_entry(fields["entry"], int(fields["at"]), _due(fields["due"])))
     return tuple(entries)
-
-
-async def waiting(redis: Store) -> dict[str, int]:
-    """How many finished games wait for the archive, by outbox. Raises `Refused`."""
-    lengths = await together(redis, lambda to: [to.xlen(outbox) for outbox in outboxes()])
-    if any(isinstance(one, Exception) for one in lengths):
-        raise Refused(Why.BUSY)
-    return dict(zip(SHARDS, lengths, strict=True))

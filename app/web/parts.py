@@ -37,6 +37,7 @@ class Parts:
     """By name, whether a store answers."""
     describe: Callable[[], Awaitable[Server]]
     waiting: Callable[[], Awaitable[dict[str, int]]]
+    aside: Callable[[], Awaitable[dict[str, int]]]
     """How many finished games wait for the archive, by shard."""
     wait: int
     """How many replicas must have an entry before it is acknowledged."""

@@ -17,11 +17,13 @@ from app.game.rules import PRESETS, Rules
 from app.game.seats import SEATS
 from app.game.view import sheet
 from app.rating import Rating, after, shown
+from app.store import outbox as outbox_store
 from app.store.archive import GROUP, TRIES, Archive, Away
 from app.store.history import SqlHistory
 from app.store.keys import outboxes
 from app.store.log import RedisLog
 from app.store.models import Deal, Game, GameSeat, LogEntry, Player
+from app.store.outbox import count_aside, list_aside, put_back
 from app.store.postgres import connect
 from app.store.prepare import upgrade
 from app.store.server import connect as connect_redis
@@ -274,6 +276,25 @@ async def test_a_poisoned_letter_goes_aside_after_five_tries(valkey: Redis, post
         "stream": f"{OUTBOX}:dead",
         "error": "ValueError",
     }
+
+
+async def test_what_was_put_aside_is_tried_anew_when_it_is_told_so(
+    valkey: Redis, postgres: AsyncEngine, archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = played(RULES)
+    await store(RedisLog(valkey), script)
+    with monkeypatch.context() as faulty:
+        faulty.setattr("app.store.archive.tell", lambda *_: 1 / 0)
+        for _ in range(TRIES):
+            await archive.drain_once()
+    [one] = await list_aside(valkey)
+    assert (one.game, one.error) == (script.game.id, "ZeroDivisionError")
+    assert (sum((await outbox_store.waiting(valkey)).values()), sum((await count_aside(valkey)).values())) == (0, 1)
+    assert await put_back(valkey, one)
+    assert not await put_back(valkey, one)
+    assert await archive.drain_once() == 1
+    assert await rows(postgres, Game) == 1
+    assert await list_aside(valkey) == []
 
 
 async def test_what_the_database_cannot_hold_is_poison_and_not_an_outage(valkey: Redis, archive: Archive) -> None:

@@ -21,8 +21,8 @@ from app.store.hooks import RedisHooks, RedisPostbox
 from app.store.keys import SHARDS
 from app.store.limits import RedisLimits
 from app.store.lobby import RedisLobby
-from app.store.log import waiting
 from app.store.models import Game
+from app.store.outbox import waiting
 from app.store.postgres import connect as connect_postgres
 from app.store.server import Cluster, connect, describe
 from app.store.tokens import RedisBots, RedisTokens

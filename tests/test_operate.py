@@ -1,4 +1,4 @@
-"""`coinche token`: the operator's tokens, in any store, beside a coinche that runs or without one."""
+"""`coinche token` and `coinche archive`: what an operator asks of any store, beside a coinche that runs or without one."""
 
 import os
 import signal
@@ -7,15 +7,20 @@ import sys
 from pathlib import Path
 
 from httpx2 import Client
+from redis.asyncio import Redis
 
 from tests.serving import PATIENCE, serving
 
 
 def coinche_token(data: Path, *words: str, **environment: str) -> tuple[int, str, str]:
-    """Type `coinche token` with these words: exit code, standard output, standard error."""
+    return typed(data, "token", *words, **environment)
+
+
+def typed(data: Path, *words: str, **environment: str) -> tuple[int, str, str]:
+    """Type `coinche` with these words: exit code, standard output, standard error."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("COINCHE_")}
     done = subprocess.run(
-        [sys.executable, "-m", "app", "token", *words],
+        [sys.executable, "-m", "app", *words],
         env=inherited | {"COINCHE_DATA": str(data), "COINCHE_LOG_LEVEL": "debug"} | environment,
         capture_output=True,
         text=True,
@@ -76,3 +81,21 @@ def test_what_makes_no_sense_is_refused_in_one_line(tmp_path: Path, redis_url: s
     assert coinche_token(tmp_path, "--admin", "x", "--days", "0", REDIS_URL=redis_url)[0] == 2
     code, _, said = coinche_token(tmp_path, "--list", REDIS_URL="redis://127.0.0.1:1")
     assert (code, said) == (1, "The Valkey or Redis does not answer\n")
+
+
+async def test_a_game_that_was_put_aside_is_listed_and_tried_anew(tmp_path: Path, redis_url: str) -> None:
+    store = {"REDIS_URL": redis_url}
+    async with Redis.from_url(redis_url) as redis:
+        await redis.xadd("{s0b}outbox:dead", {"game": "0b-k2m7q9x4wz/1", "table": "0b-k2m7q9x4wz", "error": "ValueError"})
+        code, told, _ = typed(tmp_path, "archive", **store)
+        assert code == 0
+        first, one = told.splitlines()
+        assert first == "0 to be archived, 1 put aside."
+        assert one.endswith("  0b-k2m7q9x4wz/1  ValueError")
+        code, told, said = typed(tmp_path, "archive", "--retry", "0b-other/1", **store)
+        assert (code, told) == (1, "")
+        assert said == "No game 0b-other/1 was put aside: see coinche archive\n"
+        assert typed(tmp_path, "archive", "--retry", "0b-k2m7q9x4wz/1", **store)[1] == "1 of 1 will be tried again.\n"
+        assert typed(tmp_path, "archive", **store)[1] == "1 to be archived, 0 put aside.\n"
+        [(_, fields)] = await redis.xrange("{s0b}outbox") or []
+        assert fields == {b"game": b"0b-k2m7q9x4wz/1", b"table": b"0b-k2m7q9x4wz"}
