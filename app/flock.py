@@ -47,7 +47,7 @@ class _Member:
 
     def look(self) -> bool:
         """Whether it has become ready since the last look."""
-        if self.is_ready or not select.select([self.pipe], [], [], 0)[0]:
+        if self.is_ready or self.pipe < 0 or not select.select([self.pipe], [], [], 0)[0]:
             return False
         self.is_ready = os.read(self.pipe, 1) != b""
         return self.is_ready

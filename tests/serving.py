@@ -4,28 +4,59 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 PATIENCE = 120  # seconds after which something hangs; never a measure of speed
 
 
-@dataclass(frozen=True, slots=True)
 class Serving:
-    """A running coinche: its address without a closing slash, its process, and what it said until it was ready."""
+    """A running coinche: its process, its address without a closing slash, and what it has said until it was ready."""
 
-    url: str
-    process: subprocess.Popen[str]
-    said: str
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self.url = ""
+        self.said = ""
+        self._heard: list[str] = []
+        self._is_up = threading.Event()
+        self._listening = threading.Thread(target=self._listen)
+        self._listening.start()
+
+    def _listen(self) -> None:
+        """Whoever says much must not wait for somebody to hear it."""
+        assert self.process.stdout
+        with self.process.stdout as pipe:
+            for line in pipe:
+                self._heard.append(line)
+                if "Ctrl-C stops it" in line:
+                    self.said = self.all_said
+                    self._is_up.set()
+        self._is_up.set()
+
+    @property
+    def all_said(self) -> str:
+        return "".join(self._heard)
+
+    def wait_until_ready(self) -> None:
+        """A worker has no address."""
+        assert self._is_up.wait(PATIENCE), f"coinche did not start:\n{self.all_said}"
+        address = re.search(r"ready: (http://\S+)/", self.said)
+        assert address or "coinche works" in self.said, f"coinche did not start:\n{self.all_said}"
+        self.url = address[1] if address else ""
+
+    def rest(self) -> str:
+        """Wait for the end; what it has said since it was ready."""
+        self.process.wait(PATIENCE)
+        self._listening.join(PATIENCE)
+        return self.all_said[len(self.said) :]
 
     def stop(self, signal: int) -> str:
         """Send a signal, wait for the end, and return the rest of what it said."""
         self.process.send_signal(signal)
-        rest, _ = self.process.communicate(timeout=PATIENCE)
-        return rest
+        return self.rest()
 
 
 def start(data: Path, *words: str, module: str = "app", **environment: str) -> subprocess.Popen[str]:
@@ -45,21 +76,19 @@ def start(data: Path, *words: str, module: str = "app", **environment: str) -> s
 
 @contextmanager
 def serving(data: Path, *words: str, module: str = "app", **environment: str) -> Iterator[Serving]:
-    """A coinche that has said it is ready; it is ended with the context, if it still runs. A worker has no address."""
-    with start(data, *words, module=module, **environment) as process:
-        try:
-            said = ""
-            assert process.stdout
-            for line in process.stdout:
-                said += line
-                if "Ctrl-C stops it" in line:
-                    break
-            address = re.search(r"ready: (http://\S+)/", said)
-            assert address or "coinche works" in said, f"coinche did not start:\n{said}"
-            yield Serving(address[1] if address else "", process, said)
-        finally:
-            if process.poll() is None:
-                process.terminate()
+    """A coinche that has said it is ready; it is ended with the context, if it still runs."""
+    process = start(data, *words, module=module, **environment)
+    coinche = Serving(process)
+    try:
+        coinche.wait_until_ready()
+        yield coinche
+    except BaseException as error:
+        error.add_note(f"The server has said:\n{coinche.all_said}")
+        raise
+    finally:
+        if process.poll() is None:
+            process.terminate()
+        coinche.rest()
 
 
 def refusal(data: Path, *words: str, **environment: str) -> tuple[int, str]:

@@ -47,8 +47,7 @@ async def eventually(happens: Callable[[], bool]) -> None:
 
 async def ended(coinche: Serving) -> str:
     """The rest of what it says, once it has ended."""
-    rest, _ = await asyncio.to_thread(coinche.process.communicate, timeout=PATIENCE)
-    return rest
+    return await asyncio.to_thread(coinche.rest)
 
 
 async def test_a_killed_process_is_replaced_and_the_game_goes_on(tmp_path: Path) -> None:
@@ -63,6 +62,22 @@ async def test_a_killed_process_is_replaced_and_the_game_goes_on(tmp_path: Path)
                 await four.more()
         assert four.refused == []
         assert coinche.stop(signal.SIGTERM).splitlines()[-1] == LAST_WORDS
+
+
+async def test_a_process_that_is_killed_before_it_can_serve_is_replaced_too(tmp_path: Path) -> None:
+    with serving(tmp_path, *TWO) as coinche:
+        await eventually(lambda: len(members(coinche)) == 2)
+        for _ in range(3):  # of each no more is there than its first moments
+            gone = members(coinche)
+            kill(gone.pop(), signal.SIGKILL)
+            stays = gone
+            await eventually(lambda stays=stays: len(members(coinche) - stays) == 1)  # type: ignore[misc]
+            [young] = members(coinche) - stays
+            kill(young, signal.SIGKILL)
+            await eventually(lambda stays=stays, young=young: len(members(coinche) - stays - {young}) == 1)  # type: ignore[misc]
+        async with httpx2.AsyncClient(base_url=coinche.url) as http:
+            assert (await http.get("/health/live")).status_code == 200
+        assert coinche.process.poll() is None
 
 
 async def test_renewed_under_a_game_it_refuses_no_connection(tmp_path: Path) -> None:

@@ -18,8 +18,24 @@ export function wordsFor(problem) {
   return words.reason(problem.why);
 }
 
+/** The last who has begun to sign in: two under way at once would make two guests. @type {Promise<unknown>} */
+let signing = Promise.resolve();
+
 /** @param {string} name */
-export async function signIn(name) {
+export function signIn(name) {
+  const done = signing.then(() => enter(name));
+  signing = done.catch(() => undefined);
+  return done;
+}
+
+/** Make sure to be somebody, by the name in the lobby's field if need be. */
+async function beSomebody() {
+  await signing;
+  if (!state.me) await signIn(typedName());
+}
+
+/** @param {string} name */
+async function enter(name) {
   const wished = name.trim() || state.me?.name || t("name.guest");
   const wasNobody = state.me === null;
   state.me = await api.sayName(wished);
@@ -54,7 +70,7 @@ async function busy(what) {
   state.problem = "";
   changed();
   try {
-    if (!state.me) await signIn(typedName());
+    await beSomebody();
     await what();
   } catch (problem) {
     state.problem = wordsFor(problem);

@@ -51,18 +51,17 @@ export class Hand extends LitElement {
 
   /** @param {import("./vendor/lit.js").PropertyValues} changed */
   willUpdate(changed) {
+    this.refocus = this.contains(document.activeElement); // also a card that is only moved loses the focus
     const names = withReasons(this.hand.cards).map((one) => one.card);
     if (this.at !== null && names.includes(this.at)) return;
     // The card that had the focus has gone: its neighbour takes it over.
     const old = /** @type {HandOptions | undefined} */ (changed.get("hand"));
     const was = old && this.at !== null ? withReasons(old.cards).findIndex((one) => one.card === this.at) : 0;
-    this.refocus = this.contains(document.activeElement);
     this.at = names[Math.min(Math.max(was, 0), names.length - 1)] ?? null;
   }
 
   updated() {
-    if (!this.refocus) return;
-    this.refocus = false;
+    if (!this.refocus || this.contains(document.activeElement)) return;
     this.buttons.find((one) => one.dataset.card === this.at)?.focus();
   }
 

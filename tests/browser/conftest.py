@@ -1,13 +1,14 @@
 """A real Chromium for the page, and people who use it."""
 
 import json
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, Locator, Page, ViewportSize, async_playwright
+from playwright.async_api import Browser, Locator, Page, ViewportSize, WebSocket, async_playwright
 
 from tests.browser.chromium import MISSING, SWITCHES, find
 
@@ -91,6 +92,12 @@ async def _clicked(what: Locator) -> bool:
     return True
 
 
+def _overhear(line: WebSocket, frames: deque[str]) -> None:
+    line.on("framesent", lambda frame: frames.append(f"> {frame!s}"))
+    line.on("framereceived", lambda frame: frames.append(f"< {frame!s}"))
+    line.on("close", lambda _: frames.append("closed"))
+
+
 @asynccontextmanager
 async def guest(
     browser: Browser, url: str, name: str, size: ViewportSize = DESKTOP, language: str = "fr-FR", quick: bool = True
@@ -103,8 +110,14 @@ async def guest(
     page = await context.new_page()
     one = Guest(name, page, [])
     page.on("pageerror", lambda error: one.faults.append(str(error)))
-    await page.goto(url, timeout=PATIENCE)
+    frames: deque[str] = deque(maxlen=12)
+    page.on("websocket", lambda line: _overhear(line, frames))
+    page.on("response", lambda answer: frames.append(f"{answer.status} {answer.request.method} {answer.url}"))
     try:
+        await page.goto(url, timeout=PATIENCE)
         yield one
+    except BaseException as error:
+        error.add_note("\n".join([f"{name} saw:", await page.inner_text("body"), *one.faults, *(one[:300] for one in frames)]))
+        raise
     finally:
         await context.close()

@@ -1,9 +1,10 @@
 """What one person meets at the page: the house, a phone, a reload, a second tab, someone who only watches."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
-from playwright.async_api import Browser, Page
+from playwright.async_api import Browser, Page, Route
 
 from tests.browser.conftest import DESKTOP, PATIENCE, PHONE, Guest, guest
 from tests.serving import Serving, serving
@@ -82,6 +83,26 @@ async def test_a_card_that_may_not_be_played_says_why(nina: Guest) -> None:
     pytest.fail("every card was legal in two hundred turns")
 
 
+async def test_who_plays_before_the_name_is_saved_is_one_guest_all_the_same(chromium: Browser, coinche: Serving) -> None:
+    async with guest(chromium, coinche.url, "Pia") as pia:
+        asked: list[str] = []
+
+        async def slowly(route: Route) -> None:
+            if route.request.method == "GET":
+                await route.continue_()
+                return
+            asked.append("asked")
+            answer = await route.fetch()
+            await asyncio.sleep(0.5)
+            asked.append("answered")
+            await route.fulfill(response=answer)
+
+        await pia.page.route("**/api/v1/me", slowly)
+        await _against_the_house(pia)
+        assert asked == ["asked", "answered"] * (len(asked) // 2)
+        assert len(await pia.hand()) == 8
+
+
 async def test_who_only_watches_sees_no_hand(chromium: Browser, coinche: Serving, nina: Guest) -> None:
     await _against_the_house(nina)
     async with guest(chromium, nina.page.url, "Olga") as olga:
@@ -152,6 +173,23 @@ async def test_the_page_keeps_to_its_content_security_policy(chromium: Browser, 
         assert [line for line in said if "Content Security Policy" in line] == []
 
 
+async def test_a_card_keeps_the_focus_where_the_hand_is_sorted_anew(chromium: Browser, coinche: Serving) -> None:
+    async with guest(chromium, coinche.url, "Tore") as tore:
+        await _against_the_house(tore)
+        for place in (0, 3, 7):
+            focused = await tore.page.evaluate(
+                """async place => {
+                    const hand = document.querySelector('coinche-hand'), before = hand.buttons[place];
+                    before.focus();
+                    hand.hand = { ...hand.hand, cards: [...hand.hand.cards].reverse() };
+                    await hand.updateComplete;
+                    return [before.dataset.card, document.activeElement?.dataset.card];
+                }""",
+                place,
+            )
+            assert focused[0] == focused[1]
+
+
 async def test_a_game_can_be_played_by_keyboard_alone(chromium: Browser, coinche: Serving) -> None:
     async with guest(chromium, coinche.url, "Tove") as tove:
         await tove.by("name-input").first.focus()
@@ -167,6 +205,7 @@ async def test_a_game_can_be_played_by_keyboard_alone(chromium: Browser, coinche
                 await tove.by("call-pass").focus()
                 await tove.page.keyboard.press("Enter")
             await tove.page.wait_for_timeout(100)
+        await tove.page.wait_for_timeout(300)  # what comes right after a pass is taken for its second tap
         before = await tove.hand()
         await legal.first.focus()
         await tove.page.keyboard.press("Enter")
