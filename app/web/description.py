@@ -23,10 +23,10 @@ TITLE = "coinche"
 SUMMARY = "Tables, rules and games of coinche"
 DESCRIPTION = (
     "The French card game coinche for four, for programs: open tables, play at them, read what was played. "
-    "`docs/api.md` is the guide, `docs/protocol.md` describes the socket."
+    "`docs/api.md` is the guide, `docs/protocol.md` describes the socket, `docs/webhooks.md` what your servers are told."
 )
 TAGS = [
-    {"name": "me", "description": "Who asks: guests, their tokens and their bots."},
+    {"name": "me", "description": "Who asks: guests, their tokens, bots and hooks."},
     {"name": "rules", "description": "Rules as data, and words for every code."},
     {"name": "tables", "description": "Tables and who sits at them."},
     {"name": "play", "description": "Playing without a socket."},

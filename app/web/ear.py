@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Protocol, TypeVar
 
 from fastapi import Response
+from starlette.requests import HTTPConnection
 from starlette.types import Receive, Scope, Send
 
 from app.game.view import Viewer
@@ -17,6 +18,7 @@ from app.tables.tasks import end, heed
 from app.web.errors import Responses
 from app.web.hub import Client, Outbox, Room
 from app.web.parts import Parts
+from app.web.visit import visit_of
 from app.wire import messages
 
 EVENTS = "text/event-stream"
@@ -126,7 +128,10 @@ class Stream(Response):
         self._beat = ": alive\n\n" if as_events else "\n"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await while_listening(receive, self._run(send))
+        asking = HTTPConnection(scope)
+        parts: Parts = asking.app.state.parts
+        with parts.hub.stream(visit_of(asking).who):
+            await while_listening(receive, self._run(send))
 
     async def _run(self, send: Send) -> None:
         async with self._follow() as source:

@@ -5,15 +5,15 @@ A room keeps one table's connections. Each step is written once for each kind of
 
 import asyncio
 import secrets
-from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 import structlog
 
 from app import metrics
-from app.game.refusal import Refused
+from app.game.refusal import Refused, Why
 from app.game.view import Viewer
 from app.tables.mirror import End, Mirror
 from app.tables.play import Tables
@@ -33,6 +33,9 @@ BYE_SPREAD_MS = 2_000
 
 AWAY_SECONDS = 0.5
 """How long a room that has to be welcomed again waits for a store that is away."""
+
+MOST_STREAMS = 30
+"""So many streams over HTTP one asker may hold in a process."""
 
 GRACE_SECONDS = 20
 """How long a process that goes waits for its guests."""
@@ -160,6 +163,7 @@ class Hub:
         self._nobody.set()
         self.clients: set[Client] = set()
         """Every open connection, in a room or not."""
+        self._streams: Counter[str] = Counter()
 
     async def run(self) -> None:
         """Hear the bells and look into the books until cancelled."""
@@ -211,6 +215,19 @@ class Hub:
         metrics.connections.dec()
         if not self.clients:
             self._nobody.set()
+
+    @contextmanager
+    def stream(self, who: str) -> Iterator[None]:
+        """One more stream of this asker, until the context ends. Raises `Refused` if that is one too many."""
+        if self._streams[who] >= MOST_STREAMS:
+            raise Refused(Why.TOO_FAST)
+        self._streams[who] += 1
+        try:
+            yield
+        finally:
+            self._streams[who] -= 1
+            if not self._streams[who]:
+                del self._streams[who]
 
     async def see_off(self, alone: bool) -> None:
         """Tell everybody that this process goes, each with a delay of its own, and wait until they have gone elsewhere.

@@ -15,7 +15,7 @@ from redis.asyncio import Redis
 
 from app.embedded import Servers
 from app.web import ear, gate, own
-from app.web.hub import Client
+from app.web.hub import MOST_STREAMS, Client
 from tests.people import (
     PATIENCE,
     Json,
@@ -474,6 +474,23 @@ async def test_a_stream_ends_with_the_process_and_goes_on_at_another(redis_url: 
             await again.post(f"/tables/{table}/ready")
             async with streaming(again, f"/tables/{table}/events?after={written(at)}", accept) as stream:
                 assert (await stream.hear())["at"] == [1, at[1] + 1]
+
+
+async def test_nobody_holds_any_number_of_streams(four: list[Person]) -> None:
+    table, others = await seated(four), f"/api/v1/tables/{await open_table(four[0])}/events"
+    async with AsyncExitStack() as stack:
+        held = [await stack.enter_async_context(streaming(four[0], f"/tables/{table}/events")) for _ in range(MOST_STREAMS)]
+        await held[-1].hear()
+        refused = await four[0].http.get(others, headers={"Accept": LINES})
+        assert (refused.status_code, refused.json()["why"]) == (429, "too_fast")
+        assert int(refused.headers["retry-after"]) >= 1
+        async with streaming(four[1], f"/tables/{table}/events") as another:
+            await another.hear()
+    async with asyncio.timeout(PATIENCE):
+        status = 0
+        while status != 200:  # the server hears of those that have gone a moment later
+            async with four[0].http.stream("GET", others, headers={"Accept": LINES}) as again:
+                status = again.status_code
 
 
 async def test_a_stream_ends_when_its_token_is_revoked(four: list[Person], monkeypatch: pytest.MonkeyPatch, site: Site) -> None:
