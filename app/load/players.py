@@ -10,7 +10,8 @@ from typing import Any
 
 from app.client import Guest, TableLine
 from app.game.refusal import Refused
-from app.load.book import Asked, Book, Ear
+from app.load.book import Asked, Book
+from app.load.ear import Ear
 
 Json = dict[str, Any]
 

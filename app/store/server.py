@@ -51,7 +51,8 @@ _CANNOT_WRITE = ("NOREPLICAS", "MISCONF", "CLUSTERDOWN", "MASTERDOWN", "Script a
 """The same, where the client has no name for it or a Function met it."""
 
 _CLUSTER = "+cluster://"
-_TEXT = Path(__file__).with_name("functions.lua").read_text()
+_FILES = ("functions", "tables", "people", "hooks")
+_TEXT = "\n".join(Path(__file__).with_name(f"{name}.lua").read_text() for name in _FILES)
 
 VERSION = hashlib.sha256(_TEXT.encode()).hexdigest()[:12]
 """Names the library of functions: two releases whose functions differ can share a store, and neither takes the other's away."""

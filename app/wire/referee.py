@@ -10,18 +10,36 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TextIO
 
 from app.game.actions import Action, Play, Speak
-from app.game.auction import Auction, Bid, Call, Contract, Say, Value, after_call, judge, judge_bid, opening
+from app.game.auction import Auction, Bid, Contract, after_call, judge, judge_bid, opening
 from app.game.cards import Card, in_pack_order
 from app.game.engine import decide, declarable, evolve, evolve_all
 from app.game.events import HandsDealt
 from app.game.melds import BELOTE, Melds, belote_suits, melds_of
 from app.game.refusal import Refused, Why
-from app.game.rules import Rules, override, preset, rules_from
+from app.game.rules import Rules
 from app.game.scoring import DealScore, Outcome, score_deal
 from app.game.seats import SEATS, BySide, Seat, Side
 from app.game.state import Bidding, Game, Playing, new_game
 from app.game.tricks import Trick, legal_cards
 from app.game.trump import Trump
+from app.wire.reading import (
+    by_side_of,
+    card_of,
+    cards_of,
+    check_once,
+    hands_of,
+    list_of,
+    number_of,
+    object_of,
+    offered_trump,
+    part_of,
+    rules_of,
+    seat_of,
+    side_of,
+    spoken_of,
+    text_of,
+    value_of,
+)
 
 Json = dict[str, Any]
 
@@ -36,10 +54,10 @@ def answer(question: object) -> Json:
         return {"id": None, "error": {"why": Why.WRONG_TYPE}}
     echoed = {"id": question.get("id")}
     try:
-        op = _text(question, "op")
+        op = text_of(question, "op")
         if op not in _OPS:
             raise Refused(Why.UNKNOWN_OP, "op")
-        return echoed | _OPS[op](_rules(question), question)
+        return echoed | _OPS[op](rules_of(question), question)
     except _DealFault as fault:
         return echoed | {"error": _error(fault.refused) | {"in": fault.part, "at": fault.at}}
     except Refused as refused:
@@ -89,154 +107,21 @@ def _error(refused: Refused) -> Json:
     return {"why": refused.why} | ({} if refused.field is None else {"field": refused.field})
 
 
-# --- reading ---------------------------------------------------------------------------------------------------------
-
-
-def _get(question: Mapping[str, Any], name: str) -> Any:
-    if name not in question:
-        raise Refused(Why.MISSING, name)
-    return question[name]
-
-
-def _text(question: Mapping[str, Any], name: str) -> str:
-    value = _get(question, name)
-    if not isinstance(value, str):
-        raise Refused(Why.WRONG_TYPE, name)
-    return value
-
-
-def _list(value: object, name: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise Refused(Why.WRONG_TYPE, name)
-    return value
-
-
-def _object(value: object, name: str) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise Refused(Why.WRONG_TYPE, name)
-    return value
-
-
-def _number(value: object, name: str) -> int:
-    if type(value) is not int:
-        raise Refused(Why.WRONG_TYPE, name)
-    return value
-
-
-def _rules(question: Mapping[str, Any]) -> Rules:
-    named = _get(question, "rules")
-    if isinstance(named, str):
-        rules = preset(named)
-    else:
-        rules = rules_from(_object(named, "rules"))
-    return override(rules, _object(question.get("options", {}), "options"))
-
-
-def _trump(value: object, name: str = "trump") -> Trump:
-    if not isinstance(value, str):
-        raise Refused(Why.WRONG_TYPE, name)
-    if value not in list(Trump):
-        raise Refused(Why.UNKNOWN_TRUMP, name)
-    return Trump(value)
-
-
-def _offered(rules: Rules, value: object, name: str = "trump") -> Trump:
-    trump = _trump(value, name)
-    if trump not in rules.trumps:
-        raise Refused(Why.TRUMP_NOT_OFFERED, name)
-    return trump
-
-
-def _seat(value: object, name: str) -> Seat:
-    number = _number(value, name)
-    if number not in range(4):
-        raise Refused(Why.SEAT_OUT_OF_RANGE, name)
-    return Seat(number)
-
-
-def _side(value: object, name: str) -> Side:
-    if not isinstance(value, str):
-        raise Refused(Why.WRONG_TYPE, name)
-    if value not in list(Side):
-        raise Refused(Why.WRONG_VALUE, name)
-    return Side(value)
-
-
-def _card(value: object, name: str) -> Card:
-    if not isinstance(value, str):
-        raise Refused(Why.WRONG_TYPE, name)
-    try:
-        return Card(value)
-    except ValueError:
-        raise Refused(Why.UNKNOWN_CARD, name) from None
-
-
-def _cards(value: object, name: str, counts: Iterable[int] = (8,)) -> tuple[Card, ...]:
-    cards = tuple(_card(one, name) for one in _list(value, name))
-    if len(set(cards)) != len(cards):
-        raise Refused(Why.CARD_TWICE, name)
-    if len(cards) not in counts:
-        raise Refused(Why.WRONG_COUNT, name)
-    return cards
-
-
-def _once(cards: Iterable[Card], name: str) -> None:
-    seen = list(cards)
-    if len(set(seen)) != len(seen):
-        raise Refused(Why.CARD_TWICE, name)
-
-
-def _by_side(question: Mapping[str, Any], name: str, total: int) -> BySide[int]:
-    """Two numbers, none negative, that together make the total."""
-    value = _object(_get(question, name), name)
-    numbers = BySide.of(lambda side: _number(_get(value, side), name))
-    if min(numbers) < 0 or total != numbers.A + numbers.B:
-        raise Refused(Why.INCONSISTENT, name)
-    return numbers
-
-
-def _value(value: object, name: str) -> Value:
-    return "capot" if value == "capot" else _number(value, name)
-
-
-def _spoken(value: object, name: str) -> tuple[Seat, Call]:
-    """[seat, "pass" / "coinche" / "surcoinche"] or [seat, value or "capot", trump]."""
-    parts = _list(value, name)
-    match parts:
-        case [seat, str(word)] if word in list(Say):
-            return _seat(seat, name), Say(word)
-        case [seat, number, trump]:
-            return _seat(seat, name), Bid(_value(number, name), _trump(trump, name))
-        case [_, str()]:
-            raise Refused(Why.WRONG_COUNT if parts[1] == "capot" else Why.WRONG_VALUE, name)
-        case _:
-            raise Refused(Why.WRONG_COUNT, name)
-
-
-def _hands(value: object) -> tuple[tuple[Card, ...], ...]:
-    lists = _list(value, "hands")
-    if len(lists) != 4:
-        raise Refused(Why.WRONG_COUNT, "hands")
-    hands = tuple(_cards(one, "hands") for one in lists)
-    _once((card for hand in hands for card in hand), "hands")
-    return hands
-
-
 # --- the five questions ----------------------------------------------------------------------------------------------
 
 
 def _legal(rules: Rules, question: Json) -> Json:
     """Which cards of a hand may be played."""
-    trump = _offered(rules, _get(question, "trump"))
-    leader = _seat(_get(question, "leader"), "leader")
-    laid = [_object(one, "trick") for one in _list(_get(question, "trick"), "trick")]
-    trick = Trick(leader, _cards([_get(one, "card") for one in laid], "trick", range(4)))
-    if tuple(_seat(_get(one, "seat"), "trick") for one in laid) != trick.seats:
+    trump = offered_trump(rules, part_of(question, "trump"))
+    leader = seat_of(part_of(question, "leader"), "leader")
+    laid = [object_of(one, "trick") for one in list_of(part_of(question, "trick"), "trick")]
+    trick = Trick(leader, cards_of([part_of(one, "card") for one in laid], "trick", range(4)))
+    if tuple(seat_of(part_of(one, "seat"), "trick") for one in laid) != trick.seats:
         raise Refused(Why.INCONSISTENT, "trick")
-    if _seat(_get(question, "player"), "player") is not trick.turn:
+    if seat_of(part_of(question, "player"), "player") is not trick.turn:
         raise Refused(Why.INCONSISTENT, "player")
-    hand = _cards(_get(question, "hand"), "hand", range(1, 9))
-    _once((*trick.cards, *hand), "hand")
+    hand = cards_of(part_of(question, "hand"), "hand", range(1, 9))
+    check_once((*trick.cards, *hand), "hand")
     legal = legal_cards(rules, trump, trick, in_pack_order(hand))
     return {
         "legal": [card for card, why in legal.items() if why is None],
@@ -246,8 +131,8 @@ def _legal(rules: Rules, question: Json) -> Json:
 
 def _auction(rules: Rules, question: Json) -> Json:
     """Which of these calls are accepted, tried in turn, and what stands then."""
-    dealer = _seat(_get(question, "dealer"), "dealer")
-    calls = [_spoken(one, "actions") for one in _list(_get(question, "actions"), "actions")]
+    dealer = seat_of(part_of(question, "dealer"), "dealer")
+    calls = [spoken_of(one, "actions") for one in list_of(part_of(question, "actions"), "actions")]
     auction = opening(dealer)
     legal = []
     for seat, call in calls:
@@ -277,15 +162,15 @@ def _ends(auction: Auction) -> str | None:
 
 def _melds(rules: Rules, question: Json) -> Json:
     """Which melds two hands (one a side) or four hold, and whose count."""
-    trump = _offered(rules, _get(question, "trump"))
-    given = _get(question, "hands")
+    trump = offered_trump(rules, part_of(question, "trump"))
+    given = part_of(question, "hands")
     by_side = isinstance(given, dict)
     if by_side:
-        pair = BySide.of(lambda side: _cards(_get(given, side), "hands"))
-        _once((*pair.A, *pair.B), "hands")
+        pair = BySide.of(lambda side: cards_of(part_of(given, side), "hands"))
+        check_once((*pair.A, *pair.B), "hands")
         melds = melds_of(rules, trump, (pair.A, pair.B, (), ()))
     else:
-        melds = melds_of(rules, trump, _hands(given))
+        melds = melds_of(rules, trump, hands_of(given))
     return {
         "values": {side: sorted((meld.points for meld in melds.of(side)), reverse=True) for side in Side},
         "winner": melds.winner,
@@ -307,13 +192,13 @@ def _shown(melds: Melds, by_side: bool) -> list[Json]:
 
 def _score(rules: Rules, question: Json) -> Json:
     """What a deal scores, from what each side brought home."""
-    contract = _contract(rules, _object(_get(question, "contract"), "contract"))
-    points = _by_side(question, "trick_points", 162)
-    tricks = _by_side(question, "tricks_won", 8)
+    contract = _contract(rules, object_of(part_of(question, "contract"), "contract"))
+    points = by_side_of(question, "trick_points", 162)
+    tricks = by_side_of(question, "tricks_won", 8)
     if any(count == 0 and taken for count, taken in zip(tricks, points, strict=True)):
         raise Refused(Why.INCONSISTENT, "tricks_won")
     der = question.get("der")
-    side = None if der is None else _side(der, "der")
+    side = None if der is None else side_of(der, "der")
     if side is not None and points[side] < 10:
         raise Refused(Why.INCONSISTENT, "der")
     belotes = _belotes(rules, contract.bid.trump, question.get("belote", []))
@@ -323,20 +208,20 @@ def _score(rules: Rules, question: Json) -> Json:
 
 
 def _contract(rules: Rules, given: Mapping[str, Any]) -> Contract:
-    side = _side(_get(given, "declarer"), "declarer")
-    bid = Bid(_value(_get(given, "value"), "value"), _offered(rules, _get(given, "trump")))
+    side = side_of(part_of(given, "declarer"), "declarer")
+    bid = Bid(value_of(part_of(given, "value"), "value"), offered_trump(rules, part_of(given, "trump")))
     try:
         judge_bid(rules, bid)
     except Refused as refused:
         raise Refused(refused.why, "value") from None
-    level = _number(given.get("level", 0), "level")
+    level = number_of(given.get("level", 0), "level")
     if level not in range(3):
         raise Refused(Why.WRONG_VALUE, "level")
     return Contract(Seat.FIRST if side is Side.A else Seat.SECOND, bid, level)
 
 
 def _belotes(rules: Rules, trump: Trump, given: object) -> BySide[int]:
-    sides = [_side(one, "belote") for one in _list(given, "belote")]
+    sides = [side_of(one, "belote") for one in list_of(given, "belote")]
     if len(sides) > len(belote_suits(rules, trump)):
         raise Refused(Why.INCONSISTENT, "belote")
     return BySide.of(sides.count)
@@ -345,10 +230,10 @@ def _belotes(rules: Rules, trump: Trump, given: object) -> BySide[int]:
 def _valid_melds(rules: Rules, question: Json) -> BySide[int]:
     """The points of the melds that count; only the named side's do."""
     melds = question.get("melds")
-    given = _object({} if melds is None else melds, "melds")
-    values = BySide.of(lambda side: [_meld_points(one) for one in _list(given.get(side, []), "melds")])
+    given = object_of({} if melds is None else melds, "melds")
+    values = BySide.of(lambda side: [_meld_points(one) for one in list_of(given.get(side, []), "melds")])
     winner = question.get("melds_winner")
-    side = None if winner is None else _side(winner, "melds_winner")
+    side = None if winner is None else side_of(winner, "melds_winner")
     if any(values) and not rules.melds:
         raise Refused(Why.INCONSISTENT, "melds")
     if side is not None and not values[side]:
@@ -357,7 +242,7 @@ def _valid_melds(rules: Rules, question: Json) -> BySide[int]:
 
 
 def _meld_points(value: object) -> int:
-    points = _number(value, "melds")
+    points = number_of(value, "melds")
     if points not in (20, 50, 100, 150, 200):
         raise Refused(Why.WRONG_VALUE, "melds")
     return points
@@ -377,11 +262,11 @@ class _DealFault(Exception):
 
 def _deal(rules: Rules, question: Json) -> Json:
     """A whole deal, from its hands to its score."""
-    dealer = _seat(_get(question, "dealer"), "dealer")
-    hands = _hands(_get(question, "hands"))
-    calls = [_spoken(one, "auction") for one in _list(_get(question, "auction"), "auction")]
-    plays = [_card(one, "plays") for one in _list(question.get("plays", []), "plays")]
-    declined = {_seat(one, "belote_declined") for one in _list(question.get("belote_declined", []), "belote_declined")}
+    dealer = seat_of(part_of(question, "dealer"), "dealer")
+    hands = hands_of(part_of(question, "hands"))
+    calls = [spoken_of(one, "auction") for one in list_of(part_of(question, "auction"), "auction")]
+    plays = [card_of(one, "plays") for one in list_of(question.get("plays", []), "plays")]
+    declined = {seat_of(one, "belote_declined") for one in list_of(question.get("belote_declined", []), "belote_declined")}
     game = evolve(new_game("referee", rules, dealer), HandsDealt(1, dealer, hands))
     for at, (seat, call) in enumerate(calls):
         game = _step(game, Speak(seat, call), "auction", at)
