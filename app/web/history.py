@@ -58,7 +58,7 @@ def _asker(me: MaybeMe) -> str | None:
 
 
 HistoryDep = Annotated[History, Depends(_history)]
-Asker = Annotated[str | None, Depends(_asker)]
+AskerId = Annotated[str | None, Depends(_asker)]
 PlayerId = Annotated[str, Path(description="The id of a player", examples=["g_7d1f"])]
 
 
@@ -188,7 +188,7 @@ async def list_games_of_player(
     response: Response,
     player: PlayerId,
     history: HistoryDep,
-    asker: Asker,
+    asker: AskerId,
     asked: Annotated[GamesOfOne, Query()],
 ) -> Games:
     """The games of one player, who need not have finished any; those of unlisted tables only for who played them."""
@@ -200,7 +200,7 @@ async def list_games_of_player(
 
 @router.get("/games", responses=_LIST)
 async def list_games(
-    request: Request, response: Response, history: HistoryDep, asker: Asker, asked: Annotated[GamesOfAny, Query()]
+    request: Request, response: Response, history: HistoryDep, asker: AskerId, asked: Annotated[GamesOfAny, Query()]
 ) -> Games:
     """Finished games; those of unlisted tables only for who played them."""
     return await _games(request, response, history, asker, asked.filter(asked.player), asked)
@@ -211,7 +211,7 @@ async def list_games(
     response_class=StreamingResponse,
     responses=_EXPORT | refusals(Why.UNKNOWN_PRESET, Why.MISSING),
 )
-async def export_games(history: HistoryDep, asker: Asker, asked: Annotated[Exported, Query()]) -> StreamingResponse:
+async def export_games(history: HistoryDep, asker: AskerId, asked: Annotated[Exported, Query()]) -> StreamingResponse:
     """The games that the same filters list, all of them, one JSON object a line, newest first."""
     games = history.export(asked.filter(asked.player), asker, asked.cards)
     first = await anext(games, None)  # what is wrong at once is said in a problem, not by a stream that breaks off

@@ -14,6 +14,7 @@ from app import metrics
 from app.game.refusal import Refused, Why
 from app.tables.limits import LOOKUPS, Wish
 from app.tables.ports import NewerFormat, Said
+from app.tables.table import Person
 from app.tables.tokens import Asker, Scope
 from app.web.gate import is_void
 from app.web.hub import Client, Room
@@ -238,27 +239,25 @@ class Conversation:
             lag = min(MOST_LAG_MS, int((time.monotonic() - self._asked) * 1000))
             await self._parts.company.lag(room.mirror.table.id, seat, lag)
 
-    def _seated(self) -> Room:
-        """The room, if this connection may act in it. Raises `Refused`."""
+    def _acting(self) -> tuple[Room, Person]:
+        """The room and who acts in it, if this connection may. Raises `Refused`."""
         if self._room is None:
             raise Refused(Why.NO_SUCH_TABLE)
         if self._client.person is None:
             raise Refused(Why.NOT_SIGNED_IN)
         if Scope.PLAY not in self._asker.scopes:
             raise Refused(Why.MISSING_SCOPE)
-        return self._room
+        return self._room, self._client.person
 
     async def _act(self, message: Act) -> None:
-        room, person = self._seated(), self._client.person
-        if person is None:
-            raise Refused(Why.NOT_SIGNED_IN)
+        room, person = self._acting()
         at = await do(self._parts.tables, room.mirror, person, message.cid, message.turn, message.action)
         self._client.outbox.put(ack(message.cid, at))
 
     async def _chat(self, message: Chat) -> None:
-        room, person = self._seated(), self._client.person
-        seat = None if person is None else room.mirror.table.seat_of(person.id)
-        if person is None or seat is None:
+        room, person = self._acting()
+        seat = room.mirror.table.seat_of(person.id)
+        if seat is None:
             raise Refused(Why.NOT_SEATED)
         words = None if message.text is None else clean_text(message.text)
         if (message.phrase is None) == (not words) or (message.phrase is not None and message.phrase not in PHRASES):

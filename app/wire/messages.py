@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.game.actions import Doubled, Play, Redeal, Right, Speak
-from app.game.auction import Bid, Call, Contract, Say
+from app.game.auction import Bid, Contract, Say
 from app.game.cards import Card
 from app.game.events import ContractSet, DealScored, MeldsShown
 from app.game.refusal import Why
@@ -21,9 +21,6 @@ from app.tables.ports import At, Said
 from app.tables.table import GameStarted, Happened, Table
 from app.wire import forms
 from app.wire.codec import Codec
-
-MAX_FRAME = 4096
-"""The longest frame a client may send, in bytes."""
 
 PHRASES = ("hello", "good_luck", "well_played", "thanks", "your_turn", "oops", "sorry", "one_more", "goodbye")
 """What can be said at a table in any language."""
@@ -212,11 +209,6 @@ def _moves_json(view: View) -> dict[str, Any] | None:
                 "surcoinche": moves.surcoinche,
                 "redeal": list(moves.redeal),
             }
-
-
-def call_json(call: Call) -> Any:
-    """A call: a word, or a value with its trump."""
-    return {"value": call.value, "trump": call.trump} if isinstance(call, Bid) else call.value
 
 
 def _contract_json(rules: Rules, contract: Contract) -> dict[str, Any]:
