@@ -91,7 +91,7 @@ async def test_the_server_is_killed_in_the_middle_of_a_trick_and_the_game_goes_o
         coinche: Serving = stack.enter_context(serving(tmp_path))
         port = coinche.url.rpartition(":")[2]
         async with four_at_a_table(chromium, coinche.url, target=1) as guests:
-            hands = await _play_into_a_trick(guests)
+            hands = await _play_into_a_trick(coinche.url, guests)
             coinche.stop(signal.SIGKILL)
             for one in guests:
                 await one.by("reconnecting").wait_for(timeout=PATIENCE)
@@ -107,15 +107,27 @@ async def test_the_server_is_killed_in_the_middle_of_a_trick_and_the_game_goes_o
             assert all(set(hand) <= set(dealt) for hand, dealt in zip(hands, deals[-1]["hands"], strict=True))
 
 
-async def _play_into_a_trick(guests: Sequence[Guest]) -> list[list[str]]:
-    """Play until the second card of a trick lies on the table; the hands at that moment."""
-    async with asyncio.timeout(120):
+async def _play_into_a_trick(url: str, guests: Sequence[Guest]) -> list[list[str]]:
+    """Play until a trick has two cards, by the server's account, and all pages show it; the hands at that moment."""
+    async with AsyncClient(base_url=f"{url}/api/v1/tables/{_table(guests[0])}") as table, asyncio.timeout(240):
         while True:
+            game = (await table.get("/game")).json()
+            trick = game["view"]["trick"]
             hands = [await one.hand() for one in guests]
-            counts = sorted(len(hand) for hand in hands)
-            if counts[0] < 8 and counts.count(counts[0]) == 2:
-                return hands
+            if trick and len(trick["cards"]) == 2 and trick["number"] < 8:
+                if [len(hand) for hand in hands] == game["view"]["counts"]:
+                    return hands
+                continue
             for one in guests:
                 if await one.act():
+                    await _moved_on(table, game["at"])
                     break
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.05)
+
+
+async def _moved_on(table: AsyncClient, at: list[int]) -> None:
+    """Wait until what was clicked is stored; a click may have come too early for the page to take it."""
+    for _ in range(40):
+        if (await table.get("/game")).json()["at"] != at:
+            return
+        await asyncio.sleep(0.05)
