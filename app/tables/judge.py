@@ -92,8 +92,13 @@ def decide(table: Table, by: Actor, command: Command) -> tuple[Happened, ...]:
 def may_close(table: Table, by: Actor) -> None:
     """Raises `Refused` unless this one may close the table: its host, and no game in which somebody else sits is running."""
     _host(table, by)
-    if any(person.id != by.person for person in table.people):
-        _no_game(table)
+    if not is_closable(table, table.is_playing):
+        raise Refused(Why.GAME_RUNNING)
+
+
+def is_closable(table: Table, playing: bool) -> bool:
+    """Whether its host may close it as things stand."""
+    return not playing or all(person.id == table.host for person in table.people)
 
 
 def _own_seat(table: Table, by: Actor) -> Seat:

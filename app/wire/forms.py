@@ -71,6 +71,7 @@ class Table(TypedDict):
     rules: RulesJson
     clock: int | None
     listed: bool
+    closable: bool
     games: int
     created: int
     spectators: int

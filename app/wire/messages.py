@@ -16,6 +16,7 @@ from app.game.seats import SEATS, Seat
 from app.game.trump import Trump
 from app.game.view import CallMoves, CardMoves, HandsSeen, View, contract_seen, meld_seen
 from app.tables.commands import Command, InGame, ReadSheet, Return
+from app.tables.judge import is_closable
 from app.tables.mirror import Mirror, SeenEvent, Step
 from app.tables.ports import At, Said
 from app.tables.table import GameStarted, Happened, Table
@@ -255,6 +256,7 @@ def table_json(table: Table, playing: bool, present: Iterable[str | None]) -> fo
         "rules": rules_json(table.rules),
         "clock": table.clock,
         "listed": table.listed,
+        "closable": is_closable(table, playing),
         "games": table.games,
         "created": table.created,
         "spectators": sum(one not in seated for one in here),

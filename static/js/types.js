@@ -39,7 +39,7 @@
 /** @typedef {Record<string, string | number | boolean>} Rules */
 /**
  * @typedef {{id: string, status: string, host: string | null, preset: string | null, rules: Rules, clock: number | null,
- *   listed: boolean, games: number, spectators: number, created: number, seats: SeatInfo[]}} TableInfo
+ *   listed: boolean, closable: boolean, games: number, spectators: number, created: number, seats: SeatInfo[]}} TableInfo
  */
 /** @typedef {{at: number, seat: number | null, name: string, phrase: string | null, text: string | null}} Said */
 /**

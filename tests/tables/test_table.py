@@ -28,7 +28,7 @@ from app.tables.commands import (
     Sit,
     Start,
 )
-from app.tables.judge import may_close
+from app.tables.judge import is_closable, may_close
 from app.tables.lobby import HOUSES
 from app.tables.table import (
     HostChanged,
@@ -396,12 +396,14 @@ def test_the_host_alone_closes_a_table_and_not_under_a_running_game(name: str) -
     table = EVERYWHERE[name]()
     assert close_refused(table, NINA) == (Why.GAME_RUNNING if table.is_playing else None)
     assert close_refused(table, PAUL) is Why.NOT_HOST
+    assert is_closable(table, table.is_playing) == (not table.is_playing)
 
 
 def test_a_game_in_which_only_the_host_sits_may_be_closed() -> None:
     table = do(opened(), (NINA, Sit(NINA)), (NINA, Start(HOUSES)), (None, HouseStarts(S3)))
     assert table.is_playing
     assert close_refused(table, NINA) is None
+    assert is_closable(table, table.is_playing)
 
 
 @pytest.mark.parametrize("name", EVERYWHERE)

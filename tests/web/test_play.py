@@ -560,12 +560,15 @@ async def test_the_host_closes_a_table_and_everybody_is_told(site: Site, four: l
 
 
 async def test_a_running_game_is_closed_only_by_who_plays_alone(four: list[Person], redis_keys: Any) -> None:
+    table = await seated(four)
+    assert (await four[0].get(f"/tables/{table}"))["closable"]
     table, _, _ = await begun(four)
+    assert not (await four[0].get(f"/tables/{table}"))["closable"]
     assert (await four[0].post(f"/tables/{table}/close", status=409))["why"] == "game_running"
     alone = await open_table(four[0])
     await four[0].post(f"/tables/{alone}/start")
     async with four[0].at(alone) as line:
-        await line.until_state(lambda line: line.view)
+        await line.until_state(lambda line: line.view and line.table["closable"])
         assert (await four[0].http.post(f"/api/v1/tables/{alone}/close")).status_code == 204
         await line.until(lambda frame: frame["type"] == "bye")
     assert await redis_keys(alone) == []

@@ -89,12 +89,10 @@ function ways() {
   if (!session) return nothing;
   const { seat, table } = session;
   const playing = table?.status === "playing";
-  const isAlone = table?.seats.every((info) => info.kind !== "person" || info.player === state.me?.id);
-  const mayClose = table && table.host === state.me?.id && (!playing || isAlone);
   return html`<div class="menu-ways">
     <a class="plain-button wide" href="/" data-testid="to-lobby">${t("menu.lobby")}</a>
     ${seat === null ? nothing : playing ? twice("leave", leaveTable) : once("leave", leaveTable)}
-    ${mayClose ? twice("close", closeTable) : nothing}
+    ${session.isHost && table?.closable ? twice("close", closeTable) : nothing}
   </div>`;
 }
 
