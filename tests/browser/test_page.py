@@ -111,6 +111,18 @@ async def test_who_only_watches_sees_no_hand(chromium: Browser, coinche: Serving
         assert await olga.hand() == []
 
 
+async def test_the_host_alone_is_offered_to_close_the_table(chromium: Browser, coinche: Serving, nina: Guest) -> None:
+    await _against_the_house(nina)
+    async with guest(chromium, nina.page.url, "Olga") as olga:
+        await olga.click("menu")
+        await olga.by("to-lobby").wait_for(timeout=PATIENCE)
+        assert not await olga.shows("close")
+        for testid in ("menu", "close", "close-sure"):
+            await nina.click(testid)
+        await nina.by("play-house").wait_for(timeout=PATIENCE)
+        await olga.by("no-table").wait_for(timeout=PATIENCE)
+
+
 @pytest.mark.parametrize("preset", PRESETS)
 async def test_every_rule_set_can_be_played_from_the_lobby(chromium: Browser, coinche: Serving, preset: str) -> None:
     async with guest(chromium, coinche.url, "Paul", DESKTOP, "en-GB") as paul:

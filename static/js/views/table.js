@@ -45,7 +45,7 @@ function onKey(event) {
 
 function gone() {
   return html`<main class="gone" data-testid="gone">
-    <h1>${t("gone.title")}</h1>
+    <h1 data-testid="no-table">${t("gone.title")}</h1>
     <p class="muted">${t("gone.lead")}</p>
     <a class="brass-button" href="/">${t("gone.lobby")}</a>
   </main>`;
