@@ -8,9 +8,12 @@ import asyncpg
 import pytest
 from redis.asyncio import Redis
 from sqlalchemy import make_url
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.embedded import Servers, running
+from app.store.postgres import connect
 from app.store.prepare import upgrade
+from app.store.server import connect as connect_redis
 
 _numbers = itertools.count(1)
 
@@ -36,6 +39,14 @@ def redis_url(servers: Servers, redis: Redis) -> str:
     return servers.redis_url
 
 
+@pytest.fixture
+async def valkey(redis_url: str) -> AsyncIterator[Redis]:
+    """A client of an empty Valkey, as the server makes it."""
+    async with connect_redis(redis_url) as client:
+        assert isinstance(client, Redis)
+        yield client
+
+
 @pytest.fixture(scope="session")
 def migrated(servers: Servers) -> Servers:
     """The servers with one database migrated, which each test's own is copied from."""
@@ -55,6 +66,14 @@ async def database_url(migrated: Servers) -> AsyncIterator[str]:
         await keeper.execute(f"DROP DATABASE {name} WITH (FORCE)")
     finally:
         await keeper.close()
+
+
+@pytest.fixture
+async def postgres(database_url: str) -> AsyncIterator[AsyncEngine]:
+    """The engine of a migrated, empty database."""
+    engine = connect(database_url)
+    yield engine
+    await engine.dispose()
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Finished games reach Postgres, each of them once, whatever dies in between."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,6 @@ from app.store.models import Deal, Game, GameSeat, LogEntry, Player
 from app.store.outbox import count_aside, list_aside, put_back
 from app.store.postgres import connect
 from app.store.prepare import upgrade
-from app.store.server import connect as connect_redis
 from app.tables.history import tell
 from app.tables.notices import GameFinished
 from app.tables.ports import Entry
@@ -39,20 +38,6 @@ RULES = PRESETS["announced-701"]
 OUTBOX, NOTICES = "{s0b}outbox", "{s0b}notices"
 HOUSE_GAME: tuple[Occupant, ...] = (*FOUR[:2], House("alma", "Alma"), House("basil", "Basil"))
 BOT_GAME: tuple[Occupant, ...] = (*FOUR[:3], Person("b_robi", "Robi"))
-
-
-@pytest.fixture
-async def valkey(redis_url: str) -> AsyncIterator[Redis]:
-    async with connect_redis(redis_url) as client:
-        assert isinstance(client, Redis)
-        yield client
-
-
-@pytest.fixture
-async def postgres(database_url: str) -> AsyncIterator[AsyncEngine]:
-    engine = connect(database_url)
-    yield engine
-    await engine.dispose()
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from app.game.rules import PRESETS
 from app.store.archive import AT_ONCE, Archive
 from app.store.log import RedisLog
-from app.store.postgres import connect
 from app.tables.table import House
 from tests.finished import FOUR, played, store
 
@@ -30,13 +29,6 @@ UNCOUNTED = (
     "UPDATE players SET folded = NULL",
     f"UPDATE seats SET {', '.join(f'{name} = NULL' for name in NAMES.split())}",
 )
-
-
-@pytest.fixture
-async def postgres(database_url: str) -> AsyncIterator[AsyncEngine]:
-    engine = connect(database_url)
-    yield engine
-    await engine.dispose()
 
 
 @pytest.fixture

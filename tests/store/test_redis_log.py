@@ -33,13 +33,6 @@ TABLE = "0f-k2m7q9x4wz"
 
 
 @pytest.fixture
-async def valkey(redis_url: str) -> AsyncIterator[Redis]:
-    async with connect(redis_url) as client:
-        assert isinstance(client, Redis)
-        yield client
-
-
-@pytest.fixture
 async def log(valkey: Redis) -> RedisLog:
     log = RedisLog(valkey)
     await log.prepare()

@@ -1,7 +1,7 @@
 """What is kept, and how long: a table nobody uses, a game the archive does not have yet, a guest who stays away."""
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,8 +18,6 @@ from app.store.guests import RedisGuests
 from app.store.keys import GUEST_SECONDS, TABLE_DAYS, Keys
 from app.store.lobby import RedisLobby
 from app.store.log import RedisLog
-from app.store.postgres import connect as connect_postgres
-from app.store.server import connect
 from app.tables import play
 from app.tables.commands import Actor, GetReady
 from app.tables.ports import Appended, Entry, Finished, Said, Timer
@@ -35,13 +33,6 @@ KEYS = Keys(TABLE)
 
 
 @pytest.fixture
-async def valkey(redis_url: str) -> AsyncIterator[Redis]:
-    async with connect(redis_url) as client:
-        assert isinstance(client, Redis)
-        yield client
-
-
-@pytest.fixture
 async def log(valkey: Redis) -> RedisLog:
     log = RedisLog(valkey)
     await log.prepare()
@@ -49,10 +40,8 @@ async def log(valkey: Redis) -> RedisLog:
 
 
 @pytest.fixture
-async def archive(valkey: Redis, database_url: str) -> AsyncIterator[Archive]:
-    engine: AsyncEngine = connect_postgres(database_url)
-    yield Archive(valkey, engine, stale_ms=0)
-    await engine.dispose()
+def archive(valkey: Redis, postgres: AsyncEngine) -> Archive:
+    return Archive(valkey, postgres, stale_ms=0)
 
 
 async def ends(valkey: Redis) -> set[int]:

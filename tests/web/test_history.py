@@ -21,7 +21,6 @@ from app.store.guests import RedisGuests
 from app.store.history import SqlHistory
 from app.store.log import RedisLog
 from app.store.postgres import connect
-from app.store.server import connect as connect_redis
 from app.tables.commands import HouseDeals
 from app.tables.history import tell
 from app.tables.table import House, Person
@@ -38,20 +37,6 @@ OWN_RULES = played(replace(PRESETS["ffb-2000"], target=500), 2, table="0c-rules9
 HOUSE = played(
     PRESETS["ffb-2000"], 3, table="0d-house9x4wz", occupants=(FOUR[0], House("alma", "Alma"), FOUR[1], House("basil", "Basil"))
 )
-
-
-@pytest.fixture
-async def valkey(redis_url: str) -> AsyncIterator[Redis]:
-    async with connect_redis(redis_url) as client:
-        assert isinstance(client, Redis)
-        yield client
-
-
-@pytest.fixture
-async def postgres(database_url: str) -> AsyncIterator[AsyncEngine]:
-    engine = connect(database_url)
-    yield engine
-    await engine.dispose()
 
 
 @pytest.fixture
