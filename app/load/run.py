@@ -15,6 +15,8 @@ from rich.console import Console
 from app.client import Guest
 from app.game.refusal import Refused, Why
 from app.load.book import Book
+from app.load.check_archive import check_game
+from app.load.check_log import check_log
 from app.load.players import Counts, Habits, Player, Stuck
 
 Json = dict[str, Any]
@@ -102,7 +104,7 @@ class Load:
                     f"nothing was heard for {plan.patience:g} seconds; the game is stuck at {max(book.steps, default=None)}"
                 )
                 games = 0
-            book.check_log()
+            check_log(book)
             for game in range(1, games + 1):
                 await self._compare(guests[0], book, game)
             if games:
@@ -170,7 +172,7 @@ class Load:
             await asyncio.sleep(0.5)
         self.archived += 1
         self.deals += len(record["deals"])
-        book.check_game(game, record)
+        check_game(book, game, record)
 
     async def _count(self, guests: list[Guest], book: Book, games: int) -> None:
         """A game that is archived counts once for each who played it."""
