@@ -91,6 +91,20 @@ def serving(data: Path, *words: str, module: str = "app", **environment: str) ->
         coinche.rest()
 
 
+def members(coinche: Serving) -> set[int]:
+    """The serving processes that the flock's parent has started and that live."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
+            words = (folder / "cmdline").read_bytes()
+        except OSError:  # it ended while we looked
+            continue
+        if int(parent) == coinche.process.pid and state != "Z" and b"--listener" in words:
+            found.add(int(folder.name))
+    return found
+
+
 def refusal(data: Path, *words: str, **environment: str) -> tuple[int, str]:
     """The exit code and all words of a coinche that is not expected to start."""
     with start(data, *words, **environment) as process:

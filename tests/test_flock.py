@@ -12,24 +12,10 @@ import httpx2
 import pytest
 
 from tests.party import PATIENCE, party
-from tests.serving import Serving, refusal, serving, settled, start
+from tests.serving import Serving, members, refusal, serving, settled, start
 
 TWO = ("serve", "--processes", "2")
 LAST_WORDS = "coinche has stopped; games are kept."
-
-
-def members(coinche: Serving) -> set[int]:
-    """The serving processes that the flock's parent has started and that live."""
-    found = set()
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
-            words = (folder / "cmdline").read_bytes()
-        except OSError:  # it ended while we looked
-            continue
-        if int(parent) == coinche.process.pid and state != "Z" and b"--listener" in words:
-            found.add(int(folder.name))
-    return found
 
 
 def lives(pid: int) -> bool:

@@ -7,6 +7,8 @@ const LEAST = 250;
 const MOST = 8000;
 const PING_EVERY = 20_000;
 const SILENT_FOR = 30_000;
+const UNANSWERED_FOR = 10_000;
+const HASTE = 2_000;
 
 /**
  * How long to wait before trying again: full jitter under a ceiling that doubles from 0.25 to 8 seconds.
@@ -72,10 +74,18 @@ export class Line {
   /** Dial at once if the line is down or has been silent too long; else ask for a sign of life. */
   now() {
     if (this.closed) return;
-    if (this.socket?.readyState === WebSocket.OPEN) {
-      if (Date.now() - this.heard > SILENT_FOR) this.again();
-      else this.#ping();
-    } else if (this.socket?.readyState !== WebSocket.CONNECTING) this.#open();
+    if (this.#isSilentFor(HASTE)) this.#open();
+    else if (this.socket?.readyState === WebSocket.OPEN) this.#ping();
+  }
+
+  /**
+   * Whether nobody is there: no line, or one that is silent too long, or has not been answered for so many ms.
+   * @param {number} unanswered
+   */
+  #isSilentFor(unanswered) {
+    const since = Date.now() - this.heard;
+    if (this.socket?.readyState === WebSocket.CONNECTING) return since > unanswered;
+    return this.socket?.readyState !== WebSocket.OPEN || since > SILENT_FOR;
   }
 
   /** Hang up and dial again: who one is has changed. */
@@ -113,6 +123,7 @@ export class Line {
     clearTimeout(this.retry);
     if (!this.leaving) this.listener.state("connecting");
     const scheme = location.protocol === "https:" ? "wss" : "ws";
+    if (this.socket !== this.leaving) this.socket?.close();
     const socket = new WebSocket(`${scheme}://${location.host}/ws?v=1`);
     this.socket = socket;
     this.heard = Date.now();
@@ -167,11 +178,10 @@ export class Line {
   }
 
   #check() {
-    if (this.socket?.readyState !== WebSocket.OPEN) return;
-    const now = Date.now();
-    if (now - this.heard > SILENT_FOR) {
+    if (!this.socket) return;
+    if (this.#isSilentFor(UNANSWERED_FOR)) {
       this.#drop();
       this.#lost(1006);
-    } else if (now - this.lastPing >= PING_EVERY) this.#ping();
+    } else if (Date.now() - this.lastPing >= PING_EVERY) this.#ping();
   }
 }

@@ -92,6 +92,21 @@ async def _clicked(what: Locator) -> bool:
     return True
 
 
+async def against_the_house(one: Guest) -> None:
+    """Give one's name, and be dealt a hand."""
+    await one.sign_in()
+    await one.click("play-house")
+    await one.page.locator("coinche-hand [data-testid^='card-']").nth(7).wait_for(timeout=PATIENCE)
+
+
+async def until_a_card_may_be_played(one: Guest) -> None:
+    """Pass, or bid, until it is one's turn to play."""
+    legal = one.page.locator("coinche-hand .hand__card.is-legal")
+    while await legal.count() == 0:
+        await one.act()
+        await one.page.wait_for_timeout(50)
+
+
 def _overhear(line: WebSocket, frames: deque[str]) -> None:
     line.on("framesent", lambda frame: frames.append(f"> {frame!s}"))
     line.on("framereceived", lambda frame: frames.append(f"< {frame!s}"))
@@ -100,14 +115,22 @@ def _overhear(line: WebSocket, frames: deque[str]) -> None:
 
 @asynccontextmanager
 async def guest(
-    browser: Browser, url: str, name: str, size: ViewportSize = DESKTOP, language: str = "fr-FR", quick: bool = True
+    browser: Browser,
+    url: str,
+    name: str,
+    size: ViewportSize = DESKTOP,
+    language: str = "fr-FR",
+    quick: bool = True,
+    has_clock: bool = False,
 ) -> AsyncIterator[Guest]:
-    """Somebody with a browser of their own, at this address."""
+    """Somebody with a browser of their own, at this address. `has_clock`: the page's clock is in the hands of the test."""
     context = await browser.new_context(viewport=size, locale=language)
     if quick:
         preferences = json.dumps(json.dumps({"pace": "quick"}))
         await context.add_init_script(f"localStorage['coinche.preferences'] ??= {preferences}")
     page = await context.new_page()
+    if has_clock:
+        await page.clock.install()
     one = Guest(name, page, [])
     page.on("pageerror", lambda error: one.faults.append(str(error)))
     frames: deque[str] = deque(maxlen=12)

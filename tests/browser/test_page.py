@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from playwright.async_api import Browser, Page, Route
 
-from tests.browser.conftest import DESKTOP, PATIENCE, PHONE, Guest, guest
+from tests.browser.conftest import DESKTOP, PATIENCE, PHONE, Guest, against_the_house, guest, until_a_card_may_be_played
 from tests.serving import Serving, serving
 
 PRESETS = ("announced-701", "contree-701", "classic-1000", "rounded-1000", "arena-2000", "ffb-2000")
@@ -16,19 +16,6 @@ PRESETS = ("announced-701", "contree-701", "classic-1000", "rounded-1000", "aren
 def coinche(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     with serving(tmp_path_factory.mktemp("page")) as one:
         yield one
-
-
-async def _against_the_house(one: Guest) -> None:
-    await one.sign_in()
-    await one.click("play-house")
-    await one.page.locator("coinche-hand [data-testid^='card-']").nth(7).wait_for(timeout=PATIENCE)
-
-
-async def _until_a_card_may_be_played(one: Guest) -> None:
-    legal = one.page.locator("coinche-hand .hand__card.is-legal")
-    while await legal.count() == 0:
-        await one.act()
-        await one.page.wait_for_timeout(50)
 
 
 async def _is_too_wide(page: Page) -> bool:
@@ -43,14 +30,14 @@ async def nina(chromium: Browser, coinche: Serving) -> AsyncIterator[Guest]:
         assert one.faults == []
 
 
-async def test_one_button_starts_a_game_against_the_house(nina: Guest) -> None:
-    await _against_the_house(nina)
+async def test_one_button_starts_a_gameagainst_the_house(nina: Guest) -> None:
+    await against_the_house(nina)
     assert len(await nina.hand()) == 8
 
 
 async def test_a_reload_and_a_second_tab_show_the_same_hand(nina: Guest) -> None:
-    await _against_the_house(nina)
-    await _until_a_card_may_be_played(nina)
+    await against_the_house(nina)
+    await until_a_card_may_be_played(nina)
     hand = await nina.hand()
     await nina.page.reload()
     await nina.page.locator("coinche-hand .hand__card.is-legal").first.wait_for(timeout=PATIENCE)
@@ -67,9 +54,9 @@ async def test_a_reload_and_a_second_tab_show_the_same_hand(nina: Guest) -> None
 
 
 async def test_a_card_that_may_not_be_played_says_why(nina: Guest) -> None:
-    await _against_the_house(nina)
+    await against_the_house(nina)
     for _ in range(200):
-        await _until_a_card_may_be_played(nina)
+        await until_a_card_may_be_played(nina)
         barred = nina.page.locator("coinche-hand [data-testid^='card-']:not(.is-legal)")
         if await barred.count():
             before = await nina.hand()
@@ -98,13 +85,13 @@ async def test_who_plays_before_the_name_is_saved_is_one_guest_all_the_same(chro
             await route.fulfill(response=answer)
 
         await pia.page.route("**/api/v1/me", slowly)
-        await _against_the_house(pia)
+        await against_the_house(pia)
         assert asked == ["asked", "answered"] * (len(asked) // 2)
         assert len(await pia.hand()) == 8
 
 
 async def test_who_only_watches_sees_no_hand(chromium: Browser, coinche: Serving, nina: Guest) -> None:
-    await _against_the_house(nina)
+    await against_the_house(nina)
     async with guest(chromium, nina.page.url, "Olga") as olga:
         await olga.by("seat-0").wait_for(timeout=PATIENCE)
         await olga.by("score").first.wait_for(timeout=PATIENCE)
@@ -112,7 +99,7 @@ async def test_who_only_watches_sees_no_hand(chromium: Browser, coinche: Serving
 
 
 async def test_the_host_alone_is_offered_to_close_the_table(chromium: Browser, coinche: Serving, nina: Guest) -> None:
-    await _against_the_house(nina)
+    await against_the_house(nina)
     async with guest(chromium, nina.page.url, "Olga") as olga:
         await olga.click("menu")
         await olga.by("to-lobby").wait_for(timeout=PATIENCE)
@@ -129,7 +116,7 @@ async def test_every_rule_set_can_be_played_from_the_lobby(chromium: Browser, co
         await paul.sign_in()
         await paul.page.locator("select").first.select_option(preset)
         await _against_the_house_signed_in(paul)
-        await _until_a_card_may_be_played(paul)
+        await until_a_card_may_be_played(paul)
         await paul.act()
         assert paul.faults == []
 
@@ -159,9 +146,9 @@ async def test_the_next_seat_is_drawn_on_the_side_of_the_rules(
 async def test_nothing_is_wider_than_a_small_phone(chromium: Browser, coinche: Serving, language: str) -> None:
     async with guest(chromium, coinche.url, "A name of twenty-four ch", PHONE, language) as one:
         assert not await _is_too_wide(one.page)
-        await _against_the_house(one)
+        await against_the_house(one)
         assert not await _is_too_wide(one.page)
-        await _until_a_card_may_be_played(one)
+        await until_a_card_may_be_played(one)
         assert not await _is_too_wide(one.page)
 
 
@@ -180,14 +167,14 @@ async def test_the_page_keeps_to_its_content_security_policy(chromium: Browser, 
     async with guest(chromium, coinche.url, "Sam") as sam:
         said: list[str] = []
         sam.page.on("console", lambda message: said.append(message.text))
-        await _against_the_house(sam)
-        await _until_a_card_may_be_played(sam)
+        await against_the_house(sam)
+        await until_a_card_may_be_played(sam)
         assert [line for line in said if "Content Security Policy" in line] == []
 
 
 async def test_a_card_keeps_the_focus_where_the_hand_is_sorted_anew(chromium: Browser, coinche: Serving) -> None:
     async with guest(chromium, coinche.url, "Tore") as tore:
-        await _against_the_house(tore)
+        await against_the_house(tore)
         for place in (0, 3, 7):
             focused = await tore.page.evaluate(
                 """async place => {

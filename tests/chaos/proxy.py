@@ -25,13 +25,14 @@ class Connection:
 
 
 class Proxy:
-    """Listens on one port; `backends` are the ports that new connections may go to."""
+    """Listens on one port; `backends` are the ports that new connections may go to. Deaf, it takes them and carries nothing."""
 
     def __init__(self, dice: Random) -> None:
         self._dice = dice
         self.backends: list[int] = []
         self.connections: set[Connection] = set()
         self.port = 0
+        self.is_deaf = False
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Proxy"]:
@@ -58,6 +59,8 @@ class Proxy:
             return
         connection = Connection(writer, opened[1])
         self.connections.add(connection)
+        if self.is_deaf:
+            connection.frozen.set()
         try:
             with suppress(OSError):
                 async with asyncio.TaskGroup() as group:
