@@ -210,6 +210,7 @@ Fault = TypedDict(
     "Fault",
     {"why": Why, "field": NotRequired[str], "in": NotRequired[Literal["auction", "plays"]], "at": NotRequired[int]},
 )
+Fault.__doc__ = "Why, and what is at fault."
 
 
 class FaultAnswer(TypedDict):
