@@ -1,8 +1,9 @@
 """The JSON of notices: as they wait in the store, and as the servers of others are sent them (docs/webhooks.md)."""
 
 import json
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from app.game.seats import BySide, Seat, Side
@@ -87,8 +88,8 @@ class PingData(TypedDict):
 
 
 class _Letter(TypedDict):
-    id: str
-    created: int
+    id: Annotated[str, Field(description="The id of the letter, the same each time it is sent")]
+    created: Annotated[int, Field(description="When it happened, in ms since 1970")]
 
 
 class TableOpenedLetter(_Letter):
