@@ -60,7 +60,7 @@ _HEADERS: Json = {
     "Set-Cookie": _header(
         "The guest's cookie, to be sent with what is asked from now on", f"{COOKIE}=…; HttpOnly; SameSite=lax"
     ),
-    "WWW-Authenticate": _header("How to show who one is (RFC 6750)", 'Bearer error="invalid_token"'),
+    "WWW-Authenticate": _header("How to show who one is, where that is missing (RFC 6750)", 'Bearer error="invalid_token"'),
 }
 
 _SECURITY: Json = {
@@ -219,5 +219,5 @@ def _security(key: str, needs_person: bool) -> list[Json]:
 
 def _headers(status: str) -> Json:
     names = ["RateLimit", "RateLimit-Policy"]
-    names += {"401": ["WWW-Authenticate"], "429": ["Retry-After"]}.get(status, [])
+    names += {"401": ["WWW-Authenticate"], "403": ["WWW-Authenticate"], "429": ["Retry-After"]}.get(status, [])
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}

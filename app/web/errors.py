@@ -159,8 +159,7 @@ def install(app: FastAPI) -> None:
             return problem(Why.BAD_REQUEST)
         if isinstance(error.body, bytes) and error.body:  # it was not even tried to read this as JSON
             return problem(Why.WRONG_MEDIA_TYPE)
-        field = ".".join(str(part) for part in first["loc"][1:])
-        return problem(Why.MISSING if first["type"] == "missing" else Why.WRONG_TYPE, field or None)
+        return problem(Why.MISSING if first["type"] == "missing" else Why.WRONG_TYPE, _fault(first, error.body) or None)
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> JSONResponse:
@@ -170,3 +169,16 @@ def install(app: FastAPI) -> None:
     async def bug(request: Request, error: Exception) -> JSONResponse:
         _log.error("request failed", path=request.url.path, exc_info=error)
         return problem(Why.INTERNAL)
+
+
+def _fault(error: Mapping[str, Any], body: Any) -> str:
+    """Which part is at fault; of a body only what it has, or should have: pydantic also names the forms that it has tried."""
+    where, *path = error["loc"]
+    named = []
+    for place, part in enumerate(path):
+        is_there = part in body if isinstance(body, dict) else isinstance(body, list) and isinstance(part, int)
+        if is_there:
+            body = body[part]
+        if is_there or where != "body" or (error["type"] == "missing" and place == len(path) - 1):
+            named.append(str(part))
+    return ".".join(named)

@@ -95,7 +95,7 @@ async def hear(
     me: MaybeMe,
     parts: PartsDep,
     after: Annotated[
-        str | None, Query(pattern=_AT, description="Only what came after this moment, `epoch.number`", examples=["1.41"])
+        str | None, Query(pattern=_AT, description="Only what came after this moment, `epoch.seq`", examples=["1.41"])
     ] = None,
     wait: Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="Long poll: seconds to wait for news")] = 0,
     last_event_id: Annotated[

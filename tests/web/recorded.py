@@ -95,6 +95,11 @@ async def _tables(nina: Person, paul: Person) -> Json:
     told: Json = {"Table": await paul.post(f"{at}/sit", asked["SeatIn"]), "Tables": await nina.get("/tables?limit=1")}
     await paul.post(f"{at}/ready", asked["ReadyIn"])
     told["start"] = await nina.post(f"{at}/start")
+
+    async def is_playing() -> bool:
+        return bool((await nina.get(at))["status"] == "playing")
+
+    await eventually(is_playing)
     told["call_stand_in"] = await nina.post(f"{at}/stand-in", asked["ThatSeatIn"])
     await paul.post(f"{at}/leave")
     await nina.post(f"{at}/leave")
