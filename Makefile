@@ -1,6 +1,6 @@
 # make serve    play; make test    check everything; make help    the rest
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-python test-js chaos check-image lint fmt migration clean venv venv-dev
+.PHONY: help serve test test-python test-js chaos check-image lint fmt examples migration clean venv venv-dev
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -35,6 +35,9 @@ check-image: venv-dev ## Build the Dockerfile without a container engine, and ru
 fmt: venv-dev ## Format, and repair what can be repaired
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+examples: venv-dev ## Record the examples of the API's description anew
+	@$(BIN)/python -m scripts.examples
 
 migration: venv-dev ## A new revision from the models: make migration m="what changes"
 	@$(BIN)/python scripts/migration.py "$(m)"

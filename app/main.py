@@ -137,6 +137,8 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
         description=description.DESCRIPTION,
         version=description.release(),
         openapi_tags=description.TAGS,
+        license_info=description.LICENSE,
+        servers=description.SERVERS,
         docs_url=None,  # these pages live on scripts of others, which ours forbid
         redoc_url=None,
         generate_unique_id_function=description.operation_id,

@@ -14,6 +14,7 @@ from app.main import build
 from app.settings import Settings
 from app.web.description import operations
 from app.web.errors import MEDIA_TYPE
+from app.web.media import LINES
 
 _ROOT = "urn:coinche"
 
@@ -56,6 +57,18 @@ def fits(schema: dict[str, Any], value: object) -> bool:
     """Whether a value is as a schema of the description wants it."""
     rooted = json.loads(json.dumps(schema).replace('"#/', f'"{_ROOT}#/'))
     return bool(Draft202012Validator(rooted, registry=_registry()).is_valid(value))
+
+
+def shown(example: dict[str, Any]) -> Any:
+    """The value of an example that is referred to."""
+    return description()["components"]["examples"][example["$ref"].rpartition("/")[2]]["value"]
+
+
+def told_in_lines(path: str) -> dict[str, Any]:
+    """The schema of the messages that the route for this path may answer with, one a line."""
+    lines = description()["paths"][operation_of("GET", path)]["get"]["responses"]["200"]["content"][LINES]
+    schema: dict[str, Any] = lines["schema"]["contentSchema"]["items"]
+    return schema
 
 
 def operation_of(method: str, path: str) -> str | None:

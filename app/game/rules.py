@@ -266,10 +266,10 @@ def rules_from(values: Mapping[str, object]) -> Rules:
     return override(PRESETS["announced-701"], values)
 
 
-def preset(name: str) -> Rules:
-    """The preset of that name; raises `Refused`."""
+def preset(name: str, part: str = "rules") -> Rules:
+    """The preset of that name; raises `Refused`, naming the part in which it was asked for."""
     if name not in PRESETS:
-        raise Refused(Why.UNKNOWN_PRESET, "rules")
+        raise Refused(Why.UNKNOWN_PRESET, part)
     return PRESETS[name]
 
 

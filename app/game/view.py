@@ -156,6 +156,8 @@ class MeldSeen:
 
 @dataclass(frozen=True, slots=True)
 class BeloteHeard:
+    """A belote or rebelote that a seat has said."""
+
     seat: Seat
     suit: Suit
     word: str

@@ -17,21 +17,21 @@ from app.tables.table import Person, Table
 from app.tables.tasks import end, heed
 from app.web.errors import Responses
 from app.web.hub import Client, Outbox, Room
+from app.web.media import EVENTS, LINES, many
 from app.web.parts import Parts
 from app.web.visit import visit_of
 from app.wire import messages
-
-EVENTS = "text/event-stream"
-LINES = "application/x-ndjson"
-
-STREAMED: Responses = {200: {"content": {kind: {"schema": {"type": "string"}} for kind in (EVENTS, LINES)}}}
-"""For the `responses` of a route that may answer with a stream."""
 
 HEARTBEAT_SECONDS = 15.0
 """How long a stream is silent at most. Each sign of life is also an occasion to look whether the token is still good."""
 
 Json = dict[str, Any]
 Done = TypeVar("Done")
+
+
+def streamed(*forms: type) -> Responses:
+    """For the `responses` of a route that may answer with a stream of such messages."""
+    return {200: {"content": {kind: many(kind, *forms) for kind in (EVENTS, LINES)}}}
 
 
 class Source(Protocol):

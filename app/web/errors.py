@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any
 
 import structlog
@@ -82,11 +83,15 @@ class Problem(BaseModel):
         return self.model_dump(mode="json", exclude_none=True)
 
 
-def refusals(*whys: Why) -> Responses:
-    """What a route may refuse with, for its `responses`: a problem document for each status, with an example of each reason."""
+def refusals(*whys: Why, faults: Mapping[Why, str] = MappingProxyType({})) -> Responses:
+    """What a route may refuse with, for its `responses`: a problem document for each status, with an example of each reason.
+
+    `faults`: what the examples say is at fault. The examples stand in the description's components, by `example_name`.
+    """
     by_status: dict[int, list[Problem]] = {}
-    for one in map(Problem.of, sorted(set(whys))):
-        by_status.setdefault(one.status, []).append(one)
+    for one in sorted(set(whys)):
+        problem = Problem.of(one, faults.get(one))
+        by_status.setdefault(problem.status, []).append(problem)
     return {status: _refusal(by_status[status]) for status in sorted(by_status)}
 
 
@@ -97,10 +102,21 @@ def _refusal(problems: list[Problem]) -> dict[str, Any]:
         "content": {
             MEDIA_TYPE: {
                 "schema": {"allOf": [{"$ref": "#/components/schemas/Problem"}, reasons]},
-                "examples": {one.why.value: {"value": one.body} for one in problems},
+                "examples": {one.why.value: {"$ref": f"#/components/examples/{example_name(one)}"} for one in problems},
             }
         },
     }
+
+
+def example_name(problem: Problem) -> str:
+    """What an example is called in the description: the reason, and what is at fault."""
+    return problem.why.value if problem.field is None else f"{problem.why.value}.{problem.field}"
+
+
+def example_of(name: str) -> Problem | None:
+    """The problem of this name back; None if it is the name of something else."""
+    why, _, field = name.partition(".")
+    return Problem.of(Why(why), field or None) if why in set(Why) else None
 
 
 def with_headers(status: int, *names: str) -> Responses:
@@ -143,8 +159,7 @@ def install(app: FastAPI) -> None:
             return problem(Why.BAD_REQUEST)
         if isinstance(error.body, bytes) and error.body:  # it was not even tried to read this as JSON
             return problem(Why.WRONG_MEDIA_TYPE)
-        field = ".".join(str(part) for part in first["loc"][1:])
-        return problem(Why.MISSING if first["type"] == "missing" else Why.WRONG_TYPE, field or None)
+        return problem(Why.MISSING if first["type"] == "missing" else Why.WRONG_TYPE, _fault(first, error.body) or None)
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> JSONResponse:
@@ -154,3 +169,16 @@ def install(app: FastAPI) -> None:
     async def bug(request: Request, error: Exception) -> JSONResponse:
         _log.error("request failed", path=request.url.path, exc_info=error)
         return problem(Why.INTERNAL)
+
+
+def _fault(error: Mapping[str, Any], body: Any) -> str:
+    """Which part is at fault; of a body only what it has, or should have: pydantic also names the forms that it has tried."""
+    where, *path = error["loc"]
+    named = []
+    for place, part in enumerate(path):
+        is_there = part in body if isinstance(body, dict) else isinstance(body, list) and isinstance(part, int)
+        if is_there:
+            body = body[part]
+        if is_there or where != "body" or (error["type"] == "missing" and place == len(path) - 1):
+            named.append(str(part))
+    return ".".join(named)

@@ -28,9 +28,9 @@ from app.web.errors import Responses, refusals, with_headers
 from app.web.etag import TAGGED, tagged
 from app.web.identity import LONGEST_NAME, MaybeMe, clean_text
 from app.web.lists import LAST_MS, LONGEST_LIST, MOMENTS, Page
+from app.web.media import LINES, many
 from app.web.parts import PartsDep
 
-NDJSON = "application/x-ndjson"
 Found = TypeVar("Found")
 
 _ID = re.compile(r"[\w.-]{1,64}")
@@ -44,7 +44,7 @@ router = APIRouter(prefix="/api/v1", tags=["history"])
 
 _UNKNOWN = refusals(Why.NOT_FOUND)
 _LINK = with_headers(200, "Link")
-_EXPORT: Responses = {200: {"content": {NDJSON: {"schema": {"type": "string"}}}}}
+_EXPORT: Responses = {200: {"content": {LINES: many(LINES, GameSheet, GameRecord)}}}
 _LIST = _LINK | refusals(Why.BAD_CURSOR, Why.UNKNOWN_PRESET, Why.MISSING)
 
 
@@ -73,16 +73,21 @@ class OfOne(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    partner: Id | None = Field(None, description="Games in which this player was the player's partner")
+    partner: Id | None = Field(None, description="Games in which this player was the player's partner", examples=["g_11c0"])
     preset: str | None = Field(None, description="Games under this unchanged preset", examples=["announced-701"])
     value: str | None = Field(
-        None, pattern=r"^(capot|[1-9]\d{1,2})$", description="A contract of this value, declared by the player if one is named"
+        None,
+        pattern=r"^(capot|[1-9]\d{1,2})$",
+        description="A contract of this value, in points or `capot`, declared by the player if one is named",
+        examples=["100"],
     )
-    trump: Trump | None = Field(None, description="A contract in this trump; together with `value`, the same one")
+    trump: Trump | None = Field(
+        None, description="A contract in this trump; together with `value`, the same one", examples=["H"]
+    )
     coinched: bool | None = Field(None, description="A contract that was coinched, or one that was not; the same one")
     result: Literal["won", "lost"] | None = Field(None, description="What became of it for the player")
-    since: Ms | None = Field(None, description="Finished at this time or later, in ms since 1970")
-    until: Ms | None = Field(None, description="Finished before this time, in ms since 1970")
+    since: Ms | None = Field(None, description="Finished at this time or later, in ms since 1970", examples=[1_796_000_000_000])
+    until: Ms | None = Field(None, description="Finished before this time, in ms since 1970", examples=[1_798_000_000_000])
     rated: bool | None = Field(None, description="Rated games, or those that were not")
 
     def filter(self, player: str | None) -> Filter:
@@ -108,7 +113,7 @@ class OfOne(BaseModel):
 class OfAny(OfOne):
     """Which games."""
 
-    player: Id | None = Field(None, description="Games of this player")
+    player: Id | None = Field(None, description="Games of this player", examples=["g_7d1f"])
 
 
 class GamesOfOne(OfOne, Page):
@@ -135,6 +140,7 @@ class PlayersAsked(Page):
         min_length=1,
         max_length=LONGEST_NAME,
         description="Those whose name begins so, without regard to case and accents",
+        examples=["el"],
     )
 
 
@@ -215,7 +221,7 @@ async def export_games(history: HistoryDep, asker: AskerId, asked: Annotated[Exp
     """The games that the same filters list, all of them, one JSON object a line, newest first."""
     games = history.export(asked.filter(asked.player), asker, asked.cards)
     first = await anext(games, None)  # what is wrong at once is said in a problem, not by a stream that breaks off
-    return StreamingResponse(_lines(first, games), media_type=NDJSON)
+    return StreamingResponse(_lines(first, games), media_type=LINES)
 
 
 @router.get("/games/{table}/{number}", response_model=GameRecord, responses=TAGGED | _UNKNOWN)

@@ -21,7 +21,7 @@ Events = Annotated[
     WithJsonSchema({"type": "array", "items": {"type": "string", "enum": list(Heard)}, "minItems": 1}),
     Field(description="What it is told of", examples=[["game_finished", "turn_due"]]),
 ]
-HookId = Annotated[str, Path(description="The id of a hook")]
+HookId = Annotated[str, Path(description="The id of a hook", examples=["5f0c7d1e2b3a4958"])]
 
 
 class HookIn(BaseModel):

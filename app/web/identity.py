@@ -12,7 +12,7 @@ from starlette.requests import HTTPConnection
 from app.game.refusal import Refused, Why
 from app.tables.table import Person
 from app.tables.tokens import Asker
-from app.web.errors import refusals
+from app.web.errors import refusals, with_headers
 from app.web.parts import Parts, PartsDep
 from app.web.visit import visit_of
 
@@ -122,7 +122,7 @@ async def who_am_i(me: Me) -> Guest:
     return Guest(id=me.id, name=me.name)
 
 
-@router.post("/me", responses=refusals(Why.BAD_NAME))
+@router.post("/me", responses=with_headers(200, "Set-Cookie") | refusals(Why.BAD_NAME))
 async def call_me(body: NameIn, request: Request, response: Response, parts: PartsDep) -> Guest:
     """Make a guest with this name, or rename the one who asks."""
     name = clean_name(body.name)

@@ -21,7 +21,12 @@ class Page(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    cursor: str | None = Field(None, max_length=cursors.LONGEST, description="`next` of the page before; none for the first")
+    cursor: str | None = Field(
+        None,
+        max_length=cursors.LONGEST,
+        description="`next` of the page before; none for the first",
+        examples=["kq0Vb3c1b2w4WzE3OTYwMDEyMDAwMDAsIjBmLWsybTdxOXg0d3ovMSJd"],
+    )
     limit: int = Field(20, ge=1, le=LONGEST_LIST, description="Rows a page")
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import get_args
 
 import structlog
 from fastapi import APIRouter, Request
@@ -12,7 +13,7 @@ from app.game.refusal import Refused, Why
 from app.tables.ports import NewerFormat
 from app.tables.table import Person
 from app.tables.tasks import end, heed
-from app.web.ear import STREAMED, Ear, Json, Stream, following, heard_from, passer_by, unless_full
+from app.web.ear import Ear, Json, Stream, following, heard_from, passer_by, streamed, unless_full
 from app.web.identity import Me
 from app.web.parts import Parts, PartsDep
 from app.wire import forms, messages
@@ -31,7 +32,7 @@ async def my_tables(me: Me, parts: PartsDep) -> forms.OwnTables:
     return {"tables": [one for one in found if one is not None]}
 
 
-@router.get("/events", response_class=Response, responses=STREAMED)
+@router.get("/events", response_class=Response, responses=streamed(*get_args(forms.OwnMessage)))
 async def my_events(request: Request, me: Me, parts: PartsDep) -> Response:
     """What becomes of the tables at which the asker sits, beginning with the tables as they are."""
     return Stream(lambda: _following_all(parts, me), request.headers.get("accept", ""))

@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, get_args
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import BaseModel, Field, StrictInt
@@ -14,10 +14,11 @@ from app.tables.mirror import Mirror
 from app.tables.play import Tables
 from app.tables.ports import At
 from app.tables.table import Person
-from app.web.ear import EVENTS, LINES, STREAMED, Json, Stream, following, passer_by, while_listening
+from app.web.ear import Json, Stream, following, passer_by, streamed, while_listening
 from app.web.errors import refusals
 from app.web.hub import Client
 from app.web.identity import MaybeMe, Me
+from app.web.media import EVENTS, LINES
 from app.web.parts import Parts, PartsDep
 from app.web.tables import TableId
 from app.wire import forms, messages
@@ -38,7 +39,7 @@ class ActIn(BaseModel):
 
 
 class Stored(BaseModel):
-    """The moment at which an action was stored: epoch and number."""
+    """The moment at which an action was stored."""
 
     at: forms.At
 
@@ -87,15 +88,19 @@ async def see_game(table: TableId, me: MaybeMe, parts: PartsDep) -> Response:
     return Response(messages.text(welcome), media_type="application/json")
 
 
-@router.get("/{table}/events", response_model=forms.Heard, responses=STREAMED)
+@router.get("/{table}/events", response_model=forms.News, responses=streamed(*get_args(forms.Message)))
 async def hear(
     table: TableId,
     request: Request,
     me: MaybeMe,
     parts: PartsDep,
-    after: Annotated[str | None, Query(pattern=_AT, description="only what came after this moment, `epoch.seq`")] = None,
-    wait: Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="long poll: seconds to wait for news")] = 0,
-    last_event_id: Annotated[str | None, Header(pattern=_AT, description="the same, as a browser sends it")] = None,
+    after: Annotated[
+        str | None, Query(pattern=_AT, description="Only what came after this moment, `epoch.seq`", examples=["1.41"])
+    ] = None,
+    wait: Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="Long poll: seconds to wait for news")] = 0,
+    last_event_id: Annotated[
+        str | None, Header(pattern=_AT, description="The same, as a browser sends it", examples=["1.41"])
+    ] = None,
 ) -> Response:
     """What happens at the table, in the socket's messages and as the asker may see it: a stream, or one answer."""
     since = _at(last_event_id or after)

@@ -2,22 +2,22 @@
 
 import asyncio
 import json
-from typing import Any
+from typing import Any, get_args
 
 from fastapi import APIRouter, Request, Response
 
 from app.game.refusal import Refused, Why
 from app.tables.limits import REFEREE
+from app.web.media import LINES, many
 from app.web.parts import PartsDep
 from app.web.visit import visit_of
-from app.wire.questions import Answer
+from app.wire.questions import Answer, Question
 from app.wire.referee import Unreadable, answer, read_json
 
 MOST_ITEMS = 1_000
 MOST_LINES = 10_000
 MOST_BYTES = 32 * 1024 * 1024
 JSON = "application/json"
-LINES = "application/x-ndjson"
 
 router = APIRouter(prefix="/api/v1", tags=["referee"])
 
@@ -25,7 +25,6 @@ _one_at_a_time = asyncio.Semaphore(1)
 """A long list must not take the server from the tables: it is judged in a thread, one list after the other."""
 
 
-_LINES_TOLD = {"schema": {"type": "string", "description": "JSON lines"}}
 _ASKED = {
     JSON: {
         "schema": {
@@ -36,29 +35,15 @@ _ASKED = {
                 {"not": {"type": "array"}},
             ],
         },
-        "examples": {
-            "legal": {
-                "value": {
-                    "op": "legal",
-                    "id": "undertrump",
-                    "rules": "announced-701",
-                    "trump": "D",
-                    "leader": 0,
-                    "trick": [{"seat": 0, "card": "7C"}, {"seat": 1, "card": "10D"}],
-                    "player": 2,
-                    "hand": ["8D", "AD", "KH"],
-                }
-            }
-        },
     },
-    LINES: _LINES_TOLD,
+    LINES: many(LINES, *get_args(Question)),
 }
 
 
 @router.post(
     "/referee",
     response_model=Answer | list[Answer],
-    responses={200: {"content": {LINES: _LINES_TOLD}}},
+    responses={200: {"content": {LINES: many(LINES, *get_args(Answer))}}},
     openapi_extra={"requestBody": {"content": _ASKED, "required": True}},
 )
 async def ask_referee(request: Request, parts: PartsDep) -> Response:

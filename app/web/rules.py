@@ -94,12 +94,13 @@ def _compact(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _words(language: str) -> Words:
+def words_of(language: str) -> Words:
+    """The words of a language for the codes of the API."""
     said = json.loads((STATIC / "i18n" / f"{language}.json").read_text())
     return Words(language=language, words={key: word for key, word in said.items() if key.partition(".")[0] in _OF_THE_GAME})
 
 
-_WORDS = {file.stem: _compact(_words(file.stem).model_dump()) for file in sorted((STATIC / "i18n").glob("*.json"))}
+_WORDS = {file.stem: _compact(words_of(file.stem).model_dump()) for file in sorted((STATIC / "i18n").glob("*.json"))}
 
 
 def _rules() -> RuleBook:

@@ -26,7 +26,9 @@ router = APIRouter(prefix="/api/v1/tables", tags=["tables"])
 
 TableId = Annotated[str, Path(max_length=40, description="The id of a table", examples=["3f-k2m7q9x4wz"])]
 SeatInPath = Annotated[
-    int, Path(description="The number of a seat"), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 3})
+    int,
+    Path(description="The number of a seat"),
+    WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 3, "examples": [1]}),
 ]
 SeatNumber = Annotated[StrictInt, WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 3})]
 Preset = Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(PRESETS)})]
@@ -37,11 +39,13 @@ class OpenIn(BaseModel):
     """The table that is wanted: a preset, fields to override, seconds a turn, whether the lobby shows it, who sits where."""
 
     preset: Preset = "announced-701"
-    options: forms.SomeOptions = Field({}, description="What differs from the preset", examples=[{"target": 300}])
+    options: forms.SomeOptions = Field({}, examples=[{"target": 300}])
     clock: Seconds = Field(None, description="Seconds a turn may take; null: as long as it takes", examples=[30])
     listed: StrictBool = Field(True, description="Whether the lobby shows it; else only who has its id finds it")
-    seat: StrictInt = Field(0, description="The host's own", examples=[2])
-    house: list[StrictInt] = Field([], max_length=3, description="Seats that players of the house take", examples=[[1, 3]])
+    seat: StrictInt = Field(0, description="The host's own seat, 0 to 3", examples=[2])
+    house: list[StrictInt] = Field(
+        [], max_length=3, description="Seats that players of the house take, 0 to 3", examples=[[1, 3]]
+    )
 
 
 class TablesAsked(Page):
@@ -120,7 +124,7 @@ _OPENING = with_headers(201, "Location") | refusals(*_RULES, Why.SEAT_OUT_OF_RAN
 @router.post("", status_code=201, responses=_OPENING)
 async def open_table(body: OpenIn, me: Me, parts: PartsDep, response: Response) -> forms.Table:
     """Open a table; its host sits down, and players of the house if wanted."""
-    rules = override(preset(body.preset), body.options)
+    rules = override(preset(body.preset, "preset"), body.options)
     houses = [_seat(one, "house") for one in body.house]
     mirror = await lobby.open_table(
         *(parts.tables, parts.dice, parts.clock, me, rules, body.clock, body.listed, _seat(body.seat), houses)

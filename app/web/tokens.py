@@ -28,7 +28,7 @@ Days = Annotated[
     WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST_DAYS}, {"type": "null"}]}),
     Field(description="Days until it expires; null: never", examples=[90]),
 ]
-TokenId = Annotated[str, Path(description="The id of a token")]
+TokenId = Annotated[str, Path(description="The id of a token", examples=["8f3a6c0d5b7e9124"])]
 BotId = Annotated[str, Path(description="The id of a bot", examples=["b_90aa"])]
 Name = Annotated[StrictStr, Field(examples=["Hal"])]
 

@@ -15,6 +15,7 @@ from app.game.seats import BySide, Seat, Side
 from app.game.trump import Trump
 from app.game.view import Announced, BeloteHeard, ContractSeen, LastTrick, MeldSeen, Row, TrickSeen
 from app.tables import ports
+from app.wire.happenings import Happening
 
 
 def option_schema(option: Option) -> dict[str, Any]:
@@ -22,7 +23,7 @@ def option_schema(option: Option) -> dict[str, Any]:
     if option.type is bool:
         return {"type": "boolean"}
     if issubclass(option.type, StrEnum):
-        return {"type": "string", "enum": [str(one) for one in option.type]}
+        return {"type": "string", "enum": [str(one) for one in option.type], "description": option.type.__doc__}
     schema = {"type": "integer", "minimum": option.least, "maximum": option.most}
     return schema if option.step in (None, 1) else schema | {"multipleOf": option.step}
 
@@ -33,13 +34,16 @@ _OPTIONS = {
     "additionalProperties": False,
 }
 
-RulesJson = Annotated[dict[str, Any], WithJsonSchema(_OPTIONS | {"title": "Rules", "required": list(OPTIONS)})]
+_EVERY = {"title": "Rules", "description": "Every option.", "required": list(OPTIONS)}
+_SOME = {"title": "Options", "description": "The options that differ from the preset."}
+
+RulesJson = Annotated[dict[str, Any], WithJsonSchema(_OPTIONS | _EVERY)]
 """Every option."""
 
 At = Annotated[ports.At, WithJsonSchema({"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2})]
 """A moment: epoch and number."""
 
-SomeOptions = Annotated[dict[str, Any], WithJsonSchema(_OPTIONS | {"title": "Options"})]
+SomeOptions = Annotated[dict[str, Any], WithJsonSchema(_OPTIONS | _SOME)]
 """The options that differ from the preset."""
 
 
@@ -117,7 +121,7 @@ CallMoves = TypedDict(
         "redeal": list[Right],
     },
 )
-"""What one may call now."""
+CallMoves.__doc__ = "What one may call now."
 
 
 class CardMove(TypedDict):
@@ -211,7 +215,7 @@ class Step(Moment):
     """One entry of a table's log: what happened, each with its `kind`, and the game after it."""
 
     type: Literal["step"]
-    events: list[dict[str, Any]]
+    events: list[Happening]
 
 
 class TableTold(TypedDict):
@@ -229,11 +233,15 @@ class Bye(TypedDict):
     after: int
 
 
-class Heard(TypedDict):
+Message = Welcome | Step | TableTold | Said | Bye
+"""What who follows a table is told."""
+
+
+class News(TypedDict):
     """What happened at a table, and the moment to ask for next."""
 
     at: At | None
-    events: list[Welcome | Step | TableTold | Said | Bye]
+    events: list[Message]
 
 
 class OwnTable(TypedDict):
@@ -252,3 +260,36 @@ class OwnTables(TypedDict):
     """The tables at which one sits, newest first."""
 
     tables: list[OwnTable]
+
+
+class OwnTold(TypedDict):
+    """What becomes of a table at which one sits: one sits there, a game begins, it is one's turn."""
+
+    type: Literal["table", "started", "turn"]
+    table: OwnTable
+
+
+class OwnFinished(TypedDict):
+    """A game is over at a table at which one sits."""
+
+    type: Literal["finished"]
+    table: OwnTable
+    winner: Side
+    totals: BySide[int]
+
+
+class NamedTable(TypedDict):
+    """A table by its id alone."""
+
+    id: str
+
+
+class OwnLeft(TypedDict):
+    """One does not sit there any more, or the table is gone."""
+
+    type: Literal["left"]
+    table: NamedTable
+
+
+OwnMessage = OwnTold | OwnFinished | OwnLeft | Bye
+"""What who follows all tables of one's own is told."""

@@ -1,8 +1,12 @@
 """The JSON of notices: as they wait in the store, and as the servers of others are sent them (docs/webhooks.md)."""
 
 import json
-from typing import Any
+from typing import Annotated, Any, Literal
 
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from app.game.seats import BySide, Seat, Side
 from app.tables.notices import GameFinished, Notice, TableOpened, TurnDue, heard_as
 from app.tables.ports import NewerFormat
 from app.wire.codec import Codec
@@ -14,6 +18,110 @@ PING = "ping"
 """The event that only tests a hook."""
 
 _NOTICES = Codec[Notice](Notice)
+
+
+class Links(TypedDict):
+    """Where to find it."""
+
+    page: str
+    api: str
+
+
+class HostTold(TypedDict):
+    """Who has opened a table."""
+
+    id: str
+    name: str
+
+
+class TableOpenedData(TypedDict):
+    """A table that has been opened."""
+
+    table: str
+    host: HostTold
+    preset: str | None
+    clock: int | None
+    listed: bool
+    links: Links
+
+
+class SittingTold(TypedDict):
+    """Who sat on a seat."""
+
+    seat: Seat
+    kind: Literal["person", "house"]
+    player: str
+    name: str
+
+
+class GameFinishedData(TypedDict):
+    """A game that is over."""
+
+    game: str
+    table: str
+    number: int
+    preset: str | None
+    started: int
+    finished: int
+    totals: BySide[int]
+    winner: Side
+    seats: list[SittingTold]
+    links: Links
+
+
+class TurnDueData(TypedDict):
+    """A turn that has begun."""
+
+    table: str
+    game: str
+    seat: Seat
+    player: str
+    turn: int
+    deadline: int | None
+    links: Links
+
+
+class PingData(TypedDict):
+    """The hook that is tested."""
+
+    hook: str
+
+
+class _Letter(TypedDict):
+    id: Annotated[str, Field(description="The id of the letter, the same each time it is sent")]
+    created: Annotated[int, Field(description="When it happened, in ms since 1970")]
+
+
+class TableOpenedLetter(_Letter):
+    """A new table: a listed one, or one that the hook's owner or a bot of his has opened."""
+
+    event: Literal["table_opened"]
+    data: TableOpenedData
+
+
+class GameFinishedLetter(_Letter):
+    """A game is over and in the history."""
+
+    event: Literal["game_finished"]
+    data: GameFinishedData
+
+
+class TurnDueLetter(_Letter):
+    """In a game whose clock runs for hours it is the turn of the hook's owner, or of a bot of his."""
+
+    event: Literal["turn_due"]
+    data: TurnDueData
+
+
+class PingLetter(_Letter):
+    """A test that the hook's owner has asked for."""
+
+    event: Literal["ping"]
+    data: PingData
+
+
+Letter = TableOpenedLetter | GameFinishedLetter | TurnDueLetter | PingLetter
+"""What a server is sent."""
 
 
 def write_notice(notice: Notice) -> str:

@@ -34,46 +34,64 @@ class _Model(BaseModel):
 
 
 class _On(_Model):
+    """The bid that a coinche doubles: the deal it was made in, its value and its trump."""
+
     deal: int
     value: int | Literal["capot"]
     trump: Annotated[Trump, Field(strict=False)]
 
 
 class _BidAction(_Model):
+    """Bid."""
+
     kind: Literal["bid"]
     value: int | Literal["capot"]
     trump: Annotated[Trump, Field(strict=False)]
 
 
 class _PassAction(_Model):
+    """Pass."""
+
     kind: Literal["pass"]
 
 
 class _CoincheAction(_Model):
+    """Coinche the bid that is named."""
+
     kind: Literal["coinche"]
     on: _On
 
 
 class _SurcoincheAction(_Model):
+    """Surcoinche one's side's bid."""
+
     kind: Literal["surcoinche"]
 
 
 class _RedealAction(_Model):
+    """Show one's hand to have the cards dealt again."""
+
     kind: Literal["redeal"]
     right: Annotated[Right, Field(strict=False)]
 
 
 class _PlayAction(_Model):
+    """Play a card."""
+
     kind: Literal["play"]
     card: Annotated[Card, Field(strict=False)]
     belote: bool = False
 
 
 class _NextAction(_Model):
+    """Say between two deals that one has read the sheet."""
+
     kind: Literal["next"]
 
 
 class _ReturnAction(_Model):
+    """Take one's seat back from the stand-in."""
+
     kind: Literal["return"]
 
 

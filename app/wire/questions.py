@@ -25,8 +25,8 @@ Hands = Annotated[list[Hand], Field(min_length=4, max_length=4)]
 
 
 class _Question(TypedDict):
-    id: NotRequired[Any]
-    rules: Preset | RulesJson
+    id: NotRequired[Annotated[Any, Field(description="Anything; the answer has it too")]]
+    rules: Annotated[Preset | RulesJson, Field(description="The id of a preset, or every option")]
     options: NotRequired[SomeOptions]
 
 
@@ -103,10 +103,13 @@ Question = LegalQuestion | AuctionQuestion | MeldsQuestion | ScoreQuestion | Dea
 # --- answers ---------------------------------------------------------------------------------------------------------
 
 
+Echo = Annotated[Any, Field(description="The `id` of the question; null where it had none")]
+
+
 class LegalAnswer(TypedDict):
     """The cards that may be played, and why the others may not."""
 
-    id: Any
+    id: Echo
     legal: list[Card]
     reasons: dict[Card, Why]
 
@@ -122,7 +125,7 @@ class SeatContract(TypedDict):
 class AuctionAnswer(TypedDict):
     """Which calls were accepted, and what stands."""
 
-    id: Any
+    id: Echo
     legal: list[bool]
     ends: Literal["play", "redeal"] | None
     contract: SeatContract | None
@@ -149,7 +152,7 @@ class PointsOfEach(TypedDict):
 class MeldsAnswer(TypedDict):
     """All melds of each side, and what counts for the winner."""
 
-    id: Any
+    id: Echo
     values: PointsOfEach
     winner: Side | None
     scored: int
@@ -159,7 +162,7 @@ class MeldsAnswer(TypedDict):
 class ScoreAnswer(TypedDict):
     """What each side scores, line by line."""
 
-    id: Any
+    id: Echo
     made: bool
     score: BySide[int]
     lines: list[Line]
@@ -192,7 +195,7 @@ class TrickTold(TypedDict):
 class DealAnswer(TypedDict):
     """A deal that was played: its result, its tricks, and its score line by line."""
 
-    id: Any
+    id: Echo
     result: DealResult
     tricks: list[TrickTold]
     lines: list[Line]
@@ -201,7 +204,7 @@ class DealAnswer(TypedDict):
 class NoDealAnswer(TypedDict):
     """A deal in which all passed."""
 
-    id: Any
+    id: Echo
     result: None
     ends: Literal["redeal"]
 
@@ -210,12 +213,13 @@ Fault = TypedDict(
     "Fault",
     {"why": Why, "field": NotRequired[str], "in": NotRequired[Literal["auction", "plays"]], "at": NotRequired[int]},
 )
+Fault.__doc__ = "Why, and what is at fault."
 
 
 class FaultAnswer(TypedDict):
     """The question does not fit: why, and which part of it, or which call or card of a deal, counted from 0."""
 
-    id: Any
+    id: Echo
     error: Fault
 
 

@@ -12,7 +12,7 @@ from app.tables.tokens import Scope
 from app.web.description import operations
 from app.web.errors import MEDIA_TYPE, refused_with
 from app.web.gate import NEEDS, OWN
-from tests.described import as_described, description
+from tests.described import as_described, description, shown
 from tests.people import Person, person
 
 OPERATIONS = [(f"{method} {path}", operation) for method, path, operation in operations(description())]
@@ -76,7 +76,7 @@ def test_every_problem_says_its_reasons() -> None:
             problems = response.get("content", {}).get(MEDIA_TYPE)
             assert (problems is not None) == (status >= "400" and (key, status) != ("GET /health/ready", "503"))
             for name, example in (problems or {"examples": {}})["examples"].items():
-                assert (example["value"]["why"], example["value"]["status"]) == (name, int(status))
+                assert (shown(example)["why"], shown(example)["status"]) == (name, int(status))
 
 
 # --- the check itself ------------------------------------------------------------------------------------------------

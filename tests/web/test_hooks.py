@@ -23,6 +23,7 @@ from app.tables.hooks import MOST_HOOKS
 from app.tables.post import Letter, Mail
 from app.tables.table import Person as Known
 from app.tables.tokens import OF_A_GUEST, Scope
+from tests.described import description, fits
 from tests.people import Json, Person, Site, open_table, people, person, play, running_site, started
 from tests.receiver import Receiver, eventually, receiving
 from tests.web.test_secrecy import CARD, SECRET_KEYS, keys
@@ -327,6 +328,8 @@ async def test_the_page_shows_what_really_arrives(site: Site) -> None:
         await asyncio.gather(*(play(line, Random(seat)) for seat, line in enumerate(lines)))
         await server.until(lambda got: any(one.told["event"] == "game_finished" for one in got))
         real = {one.told["event"]: one.told for one in server.got}
+    for event, told in real.items():
+        assert fits(description()["webhooks"][event]["post"]["requestBody"]["content"]["application/json"]["schema"], told)
     assert {event: shape(one) for event, one in examples().items()} == {event: shape(one) for event, one in real.items()}
     assert {event: list(one["data"]) for event, one in examples().items()} == {
         event: list(one["data"]) for event, one in real.items()

@@ -13,6 +13,7 @@ from app.embedded import Servers
 from app.game.rules import PRESETS
 from app.store.log import RedisLog
 from app.store.server import connect
+from app.web.media import LINES
 from tests.described import description
 from tests.finished import played, store
 from tests.people import PATIENCE, Json, Person, open_table, person
@@ -111,7 +112,9 @@ async def test_a_token_at_what_is_really_there_finds_nothing(url: str, migrated:
         )
         settings = SETTINGS.format(url=url, header=f'Authorization = "Bearer {token["secret"]}"', endless="false") + ids
         words = ("--phases", "examples,fuzzing", "--max-examples", "10")
-        said = await found(tmp_path, settings, *words)
+        told = deepcopy(description())
+        del told["paths"]["/api/v1/referee"]["post"]["requestBody"]["content"][LINES]  # which Schemathesis cannot write
+        said = await found(tmp_path, settings, *words, told=told)
         assert not said, said
 
 
