@@ -122,11 +122,11 @@ class Nina:
                 await asyncio.sleep(0.05)
         raise AssertionError("nobody answers")
 
-    def kept(self, epoch: int, entries: Sequence[Entry]) -> bool:
-        """Whether all that was acknowledged in this epoch stands in the log, at its place, as far back as that reaches."""
-        stored = {entry.seq: entry for entry in entries}
-        mine = {seq: command for (of, seq), command in self.acks.items() if of == epoch and seq >= min(stored)}
-        return all(seq in stored and (stored[seq].by, stored[seq].command) == (NINA.id, mine[seq]) for seq in mine)
+    def kept(self, entries: Sequence[Entry], epoch: int | None = None) -> bool:
+        """Whether all that was acknowledged (in this epoch) stands in the log, at its place, as far back as that reaches."""
+        stored = {entry.seq: (entry.by, entry.command) for entry in entries}
+        mine = [(seq, command) for (of, seq), command in self.acks.items() if epoch in (None, of) and seq >= min(stored)]
+        return all(stored.get(seq) == (NINA.id, command) for seq, command in mine)
 
 
 def _wish(table: Table) -> Command | None:

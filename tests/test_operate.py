@@ -31,7 +31,7 @@ def typed(data: Path, *words: str, **environment: str) -> tuple[int, str, str]:
 
 
 def me(url: str, secret: str) -> tuple[int, str]:
-    with Client(base_url=url, headers={"Authorization": f"Bearer {secret}"}) as http:
+    with Client(base_url=url, headers={"Authorization": f"Bearer {secret}"}, timeout=PATIENCE) as http:
         answer = http.get("/api/v1/me")
         return answer.status_code, answer.json().get("id") or answer.json()["why"]
 
@@ -61,7 +61,7 @@ def test_it_works_before_coinche_runs_and_while_it_does(tmp_path: Path) -> None:
         assert me(coinche.url, first.strip()) == (200, "g_operator")
         code, second, said = coinche_token(tmp_path, "--admin", "Second")
         assert code == 0, said
-        with Client(base_url=coinche.url, headers={"Authorization": f"Bearer {second.strip()}"}) as http:
+        with Client(base_url=coinche.url, headers={"Authorization": f"Bearer {second.strip()}"}, timeout=PATIENCE) as http:
             assert [one["name"] for one in http.get("/api/v1/me/tokens").json()["tokens"]] == ["Second", "First"]
         assert coinche_token(tmp_path, "--revoke", first.split("_")[3])[0] == 0
         assert me(coinche.url, first.strip()) == (401, "bad_token")

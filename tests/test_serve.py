@@ -7,12 +7,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.serving import processes_of, refusal, serving, settled
+from tests.serving import PATIENCE, processes_of, refusal, serving, settled
 
 
 def test_it_says_where_it_is_and_answers_there(tmp_path: Path) -> None:
     with serving(tmp_path) as coinche:
-        assert httpx.get(f"{coinche.url}/health/live").status_code == HTTPStatus.OK
+        assert httpx.get(f"{coinche.url}/health/live", timeout=PATIENCE).status_code == HTTPStatus.OK
         assert "Traceback" not in coinche.stop(signal.SIGTERM)
 
 
@@ -31,7 +31,7 @@ def test_killed_it_leaves_no_server_behind_and_starts_again(tmp_path: Path) -> N
         coinche.stop(signal.SIGKILL)
     assert settled(tmp_path) == []
     with serving(tmp_path) as coinche:
-        assert httpx.get(f"{coinche.url}/health/live").status_code == HTTPStatus.OK
+        assert httpx.get(f"{coinche.url}/health/live", timeout=PATIENCE).status_code == HTTPStatus.OK
 
 
 def test_a_second_one_on_the_same_games_says_so(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ class RedisBell:
 
     CONTROL = "coinche:bell"
     ECHO_SECONDS = 1.0
-    DEAD_SECONDS = 4.0
+    SILENT_WAITS = 4
 
     def __init__(self, redis: Store) -> None:
         self._redis = redis
@@ -82,9 +82,10 @@ class RedisBell:
     async def _messages(self) -> AsyncIterator[tuple[str, str]]:
         """Channel and data of each message, the data empty where a channel begins to be heard; the echo is left out.
 
-        A subscription that no longer hears itself is made anew.
+        A subscription that no longer hears itself is made anew. Waits are counted and not the time, which also goes by while
+        this process is kept from listening.
         """
-        heard = asked = time.monotonic()
+        asked, silent = time.monotonic(), 0
         while True:
             heed()
             try:
@@ -92,8 +93,9 @@ class RedisBell:
                     asked = time.monotonic()
                     await self._redis.publish(self.CONTROL, "echo")
                 message = await self._pubsub.get_message(timeout=self.ECHO_SECONDS)
-                if time.monotonic() - heard > self.DEAD_SECONDS:
-                    heard = time.monotonic()
+                silent = silent + 1 if message is None else 0
+                if silent == self.SILENT_WAITS:
+                    silent = 0
                     await self._call_anew()
             except (*AWAY, OSError):
                 await asyncio.sleep(0.2)
@@ -101,7 +103,6 @@ class RedisBell:
                 continue
             if message is None:
                 continue
-            heard = time.monotonic()
             if message["channel"] != self.CONTROL and message["type"] != "unsubscribe":
                 yield str(message["channel"]), str(message["data"]) if message["type"] == "message" else ""
 

@@ -15,6 +15,9 @@ LARGEST_MESSAGE = 4096
 PING_SECONDS = 20
 GRACE_SECONDS = 10
 
+IDLE_SECONDS = 120
+"""Longer than clients keep a connection that is idle: one that is closed here just as a request is sent loses the request."""
+
 
 class Server(uvicorn.Server):
     """uvicorn, but what a signal means is decided here."""
@@ -33,6 +36,7 @@ class Server(uvicorn.Server):
                 ws_per_message_deflate=False,
                 ws_ping_interval=PING_SECONDS,
                 ws_ping_timeout=PING_SECONDS,
+                timeout_keep_alive=IDLE_SECONDS,
                 timeout_graceful_shutdown=GRACE_SECONDS,
                 log_config=None,
                 log_level=log_level,

@@ -29,7 +29,7 @@ async def nina(chromium: Browser, coinche: Serving, request: pytest.FixtureReque
 
 
 async def who_is(coinche: Serving, secret: str) -> tuple[int, str | None]:
-    async with AsyncClient(base_url=coinche.url, headers={"Authorization": f"Bearer {secret}"}) as http:
+    async with AsyncClient(base_url=coinche.url, headers={"Authorization": f"Bearer {secret}"}, timeout=60) as http:
         answer = await http.get("/api/v1/me")
         return answer.status_code, answer.json().get("name")
 

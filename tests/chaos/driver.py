@@ -290,7 +290,7 @@ async def run(plan: Plan, folder: Path, say: Callable[[str], None]) -> Report:
 
 async def _check_health(chaos: Chaos, report: Report) -> None:
     """Every process that is left says that it can serve."""
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(timeout=PATIENCE) as client:
         for app in chaos.apps:
             answer = await client.get(f"http://127.0.0.1:{app.port}/health/ready")
             if answer.status_code != httpx.codes.OK:

@@ -33,6 +33,7 @@ from app.tables.table import House, Occupant, Person
 from app.wire.archive import read_archived, write_row
 from app.wire.hooks import read_notice
 from tests.finished import FOUR, Script, played, store
+from tests.people import PATIENCE
 
 RULES = PRESETS["announced-701"]
 OUTBOX, NOTICES = "{s0b}outbox", "{s0b}notices"
@@ -67,7 +68,7 @@ async def waiting(valkey: Redis) -> int:
 
 
 async def until_taken_out(valkey: Redis) -> None:
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(PATIENCE):
         while await waiting(valkey):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 
@@ -315,7 +316,9 @@ async def test_an_outage_of_postgres_poisons_nothing_and_loses_nothing(valkey: R
             await archive.drain_once()
     with capture_logs() as logs:
         task = asyncio.create_task(archive.run())
-        await asyncio.sleep(0.2)
+        async with asyncio.timeout(PATIENCE):
+            while not logs:  # noqa: ASYNC110 (until it has asked in vain)
+                await asyncio.sleep(0.02)
         with running(tmp_path, redis_url="unused"):
             await until_taken_out(valkey)
             assert await rows(engine, Game) == 2
@@ -340,7 +343,9 @@ async def test_groups_are_made_again_when_valkey_comes_back_empty(
 ) -> None:
     monkeypatch.setattr("app.store.archive.LOOK_SECONDS", 0.02)
     task = asyncio.create_task(archive.run())
-    await asyncio.sleep(0.1)
+    async with asyncio.timeout(PATIENCE):
+        while not await valkey.exists(outboxes()[-1]):  # noqa: ASYNC110 (the last group to be made)
+            await asyncio.sleep(0.02)
     await valkey.flushall()
     await store(RedisLog(valkey), played(RULES))
     await until_taken_out(valkey)

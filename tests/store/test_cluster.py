@@ -210,7 +210,7 @@ async def test_a_first_server_is_killed_and_the_games_go_on(
         assert stored is not None
         assert [entry.seq for entry in stored.entries] == list(range(stored.entries[0].seq, stored.seq + 1))
         assert not Mirror.of(stored).table.is_playing
-        assert nina.kept(stored.epoch, await processes[0].log.since(nina.table, 0))
+        assert nina.kept(await processes[0].log.since(nina.table, 0), stored.epoch)
     for every in processes:
         assert await _is_heard(every, RedisCompany(store), names[0])
     # What was killed comes back, as a replica of what has taken its place.
@@ -235,9 +235,9 @@ async def test_what_a_replica_has_confirmed_is_not_lost_with_the_first_server(si
             await victim.start()
         stored = await processes[0].log.load(table)
         assert stored is not None
-        assert stored.epoch == 1
         assert not Mirror.of(stored).table.is_playing
-        assert nina.kept(1, stored.entries)
+        # An entry of which nobody was told may be gone, and who has read it has begun an epoch: what was told is there in any.
+        assert nina.kept(stored.entries)
         assert len(nina.acks) > 8
 
 

@@ -1,6 +1,7 @@
 """The log, its lock, its timers, the bell, presence, the lobby's index and the guests, on a real Valkey."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -352,6 +353,17 @@ async def test_a_bell_that_is_not_followed_is_not_heard(log: RedisLog, valkey: R
     await appended(log, 1)
     await log.append("01-other", "g_nina:c", entry(1), None, None, None)
     assert await next_ring(bell) == Rang("01-other")
+
+
+async def test_a_process_that_was_kept_from_listening_goes_on_hearing(bell: RedisBell) -> None:
+    """It heard nothing for so long that a line would be dead, but it was not listening."""
+    hearing = asyncio.create_task(next_ring(bell))
+    await asyncio.sleep(0)
+    time.sleep(1.1 * bell.SILENT_WAITS * bell.ECHO_SECONDS)  # noqa: ASYNC251 (it gets no processor)
+    for number in range(20):
+        await bell.follow(f"00-{number}")  # it would be refused while the line is down
+        await asyncio.sleep(0.005)
+    assert await hearing == Rang("00-0")
 
 
 # --- company ---------------------------------------------------------------------------------------------------------

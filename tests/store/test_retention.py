@@ -24,6 +24,7 @@ from app.tables.ports import Appended, Entry, Finished, Said, Timer
 from app.tables.table import ReadyChanged
 from tests.finished import Script, played
 from tests.finished import store as put
+from tests.people import PATIENCE
 from tests.seats import NINA, opened
 
 DAY = 24 * 3600
@@ -238,11 +239,11 @@ async def test_a_guest_is_kept_as_long_as_it_comes_back(valkey: Redis, monkeypat
     guests = RedisGuests(valkey)
     person, token = await guests.welcome("Nina")
     [key] = await valkey.keys("guest:*")
-    assert await valkey.ttl(key) in (GUEST_SECONDS, GUEST_SECONDS - 1)
+    assert GUEST_SECONDS - PATIENCE < await valkey.ttl(key) <= GUEST_SECONDS
     await valkey.expire(key, GUEST_SECONDS - DAY // 2)
     await guests.by_token(token)
     assert await valkey.ttl(key) <= GUEST_SECONDS - DAY // 2  # not written for each request
     await valkey.expire(key, 100)
     assert await guests.by_token(token) == person
-    assert await valkey.ttl(key) >= GUEST_SECONDS - 1
+    assert await valkey.ttl(key) > GUEST_SECONDS - PATIENCE
     assert GUEST_SECONDS == 400 * DAY

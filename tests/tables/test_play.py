@@ -11,7 +11,7 @@ import pytest
 
 from app.game.actions import Deal, Speak
 from app.game.auction import Say
-from app.game.events import DealCommitted, GameWon
+from app.game.events import DealCommitted, DealScored, GameWon
 from app.game.refusal import Refused, Why
 from app.game.rules import PRESETS
 from app.game.seats import SEATS, Seat
@@ -341,8 +341,8 @@ async def test_the_next_deal_waits_for_the_sheet_to_be_read_or_for_its_time(
         deals = len(now.game.deals) if now.game is not None else 0
         stored = await one.log.load(TABLE)
         assert stored is not None
-        last = stored.entries[-1]
-        assert stored.due == last.at + (600_000 if all_read else 1_000)
+        scored = next(one for one in reversed(stored.entries) if any(isinstance(event, DealScored) for event in one.events))
+        assert scored.due == scored.at + (600_000 if all_read else 1_000)
         if all_read:
             await other.act(NINA, ReadSheet(), "read", now.turn)
         after = await other.until(lambda after: after.turn > now.turn)

@@ -11,7 +11,7 @@ from httpx2 import AsyncClient, Response
 from app.tables.table import Person as Somebody
 from app.tables.tokens import Scope
 from app.web.gate import NEEDS, OWN
-from tests.people import Person, Site, person, program, running_site
+from tests.people import PATIENCE, Person, Site, person, program, running_site
 
 PAGE = "https://club.example.org"
 ELSEWHERE = "https://evil.example.org"
@@ -121,7 +121,7 @@ def preflight(origin: str, method: str = "POST", headers: str = "authorization, 
 @both
 async def test_a_page_that_is_allowed_may_ask_with_a_token(site_with_cors: Site, told: str) -> None:
     secret = await secret_with(site_with_cors, *Scope)
-    async with AsyncClient(base_url=site_with_cors.url) as http:
+    async with AsyncClient(base_url=site_with_cors.url, timeout=PATIENCE) as http:
         before = await http.options("/api/v1/tables", headers=preflight(PAGE))
         assert (before.status_code, before.content) == (204, b"")
         offered = cors(before)
@@ -155,7 +155,7 @@ async def test_with_a_cookie_no_page_of_another_site_may_do_anything(site_with_c
 @pytest.mark.parametrize("site_with_cors", [(PAGE,), ()], indirect=True)
 async def test_a_page_that_is_not_allowed_learns_nothing(site_with_cors: Site) -> None:
     secret = await secret_with(site_with_cors, *Scope)
-    async with AsyncClient(base_url=site_with_cors.url) as http:
+    async with AsyncClient(base_url=site_with_cors.url, timeout=PATIENCE) as http:
         for origin in (ELSEWHERE, "null", PAGE + ".evil.org", PAGE + ":444", "http://club.example.org", "*", ""):
             before = await http.options("/api/v1/tables", headers=preflight(origin))
             assert (before.status_code, cors(before)) == (405, {})
@@ -165,7 +165,7 @@ async def test_a_page_that_is_not_allowed_learns_nothing(site_with_cors: Site) -
 
 @both
 async def test_a_page_asks_for_no_more_than_is_offered(site_with_cors: Site, told: str) -> None:
-    async with AsyncClient(base_url=site_with_cors.url) as http:
+    async with AsyncClient(base_url=site_with_cors.url, timeout=PATIENCE) as http:
         for headers in ("authorization, x-forwarded-for", "authorization, cookie"):
             assert cors(await http.options("/api/v1/me", headers=preflight(PAGE, headers=headers))) == {}
         for path in ("/", "/metrics", "/health/ready", "/static/js/app.js"):

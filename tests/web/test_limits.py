@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 from typing import Any, Literal
@@ -14,9 +15,10 @@ from websockets.exceptions import InvalidStatus
 
 from app.store.limits import RedisLimits
 from app.tables.limits import GENERAL, GUESTS, HANDSHAKES, LOOKUPS, OPENING, REFEREE, Policy, Verdict, Wish
+from app.web import socket
 from app.web.visit import visit_of
 from tests.cluster import nodes
-from tests.people import Person, Site, open_table, person, program, running_site
+from tests.people import PATIENCE, Person, Site, open_table, person, program, running_site
 
 SLOW = Policy("slow", 1e-6, 3)
 """Three at once, and the next in eleven days."""
@@ -138,7 +140,7 @@ async def test_two_sites_on_one_store_share_what_is_taken(
     async with (
         running_site(redis_url, database_url, limits=True) as second,
         person(limited.url, "Nina") as nina,
-        AsyncClient(base_url=second.url, cookies=nina.http.cookies) as there,
+        AsyncClient(base_url=second.url, cookies=nina.http.cookies, timeout=PATIENCE) as there,
     ):
         assert (await there.get("/api/v1/me")).status_code == 200
         await drain(redis, GENERAL, f"p:{nina.id}")
@@ -169,7 +171,7 @@ async def test_an_address_is_that_of_the_asker_where_a_proxy_is_believed(
     await drain(redis, GENERAL, "a:2001:db8:1:2::/64")
     async with (
         running_site(redis_url, database_url, limits=True, proxies=proxies) as site,
-        AsyncClient(base_url=site.url) as http,
+        AsyncClient(base_url=site.url, timeout=PATIENCE) as http,
     ):
         for address, drained in (("2001:db8:1:2::9", True), ("2001:db8:1:3::9", False)):
             answer = await http.get("/api/v1/rules", headers={"X-Forwarded-For": address})
@@ -263,7 +265,8 @@ async def test_guessing_tables_is_slowed(limited: Site, redis: Redis) -> None:
             assert await line.closed() == 4429  # and does not wait for ever
 
 
-async def test_guesses_by_socket_count_too(limited: Site, redis: Redis) -> None:
+async def test_guesses_by_socket_count_too(limited: Site, redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "LOOKUPS", replace(LOOKUPS, rate=SLOW.rate))  # or what was taken is soon there again
     async with person(limited.url) as stranger:
         for _ in range(3):
             async with stranger.socket() as line:

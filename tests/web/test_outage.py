@@ -3,8 +3,10 @@
 from typing import Any
 
 import pytest
+from httpx2 import Limits
 
 from app.game.refusal import Refused, Why
+from app.web.server import Server
 from app.web.socket import TRY_AGAIN
 from tests.people import Site, open_table, person
 
@@ -26,3 +28,8 @@ async def test_who_comes_to_a_process_that_goes_is_sent_on(url: str, site: Site,
     monkeypatch.setattr(site.parts.hub, "is_leaving", True)
     async with person(url, "Nina") as nina, nina.socket() as line:
         assert (await line.until(lambda frame: frame["type"] == "bye"))["after"] == 0
+
+
+def test_an_idle_connection_is_closed_by_the_client_first(site: Site) -> None:
+    """A request that is on its way while the server closes is lost."""
+    assert Server(site.app, "warning", lambda: None).config.timeout_keep_alive > 10 * (Limits().keepalive_expiry or 0)

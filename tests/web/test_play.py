@@ -444,7 +444,7 @@ async def test_nothing_stays_of_a_client_that_has_gone(site: Site, four: list[Pe
         await nobody_left(site, before)
     at = (await game_of(four[0], table))["at"]
     for _ in range(3):
-        async with AsyncClient(base_url=site.url, cookies=four[0].http.cookies) as http:
+        async with AsyncClient(base_url=site.url, cookies=four[0].http.cookies, timeout=PATIENCE) as http:
             waiting = asyncio.create_task(http.get(f"/api/v1/tables/{table}/events?wait=30&after={written(at)}"))
             async with asyncio.timeout(PATIENCE):
                 while set(site.parts.hub.clients) == before:  # noqa: ASYNC110 (what is waited for happens in the server)

@@ -191,7 +191,7 @@ def test_every_close_code_is_named_and_no_other() -> None:
 
 async def test_a_client_of_somebody_else_plays_a_whole_game(url: str) -> None:
     """Plain HTTP, plain WebSocket, plain JSON; it passes, and plays the first card that is legal."""
-    async with AsyncClient(base_url=url) as http:
+    async with AsyncClient(base_url=url, timeout=PATIENCE) as http:
         me = (await http.post("/api/v1/me", json={"name": "Foreign"})).json()
         table = (await http.post("/api/v1/tables", json={"preset": "classic-1000", "options": {"target": 200}})).json()
         cookie = "; ".join(f"{one.name}={one.value}" for one in http.cookies.jar)

@@ -12,7 +12,7 @@ from app.game.refusal import Why
 from app.game.rules import PRESETS
 from app.tables.table import CLOCKS
 from app.wire.messages import PHRASES
-from tests.people import Person, Site, open_table, people, person, running_site, seated, started
+from tests.people import PATIENCE, Person, Site, open_table, people, person, running_site, seated, started
 
 UNKNOWN = "00-2222222222"
 
@@ -61,7 +61,10 @@ async def test_the_cookie_is_out_of_reach_for_scripts_and_foreign_pages(stranger
 
 
 async def test_behind_the_tls_of_a_known_proxy_the_cookie_is_secure(redis_url: str, database_url: str) -> None:
-    async with running_site(redis_url, database_url, proxies=("127.0.0.1",)) as site, AsyncClient(base_url=site.url) as http:
+    async with (
+        running_site(redis_url, database_url, proxies=("127.0.0.1",)) as site,
+        AsyncClient(base_url=site.url, timeout=PATIENCE) as http,
+    ):
         response = await http.post("/api/v1/me", json={"name": "Nina"}, headers={"X-Forwarded-Proto": "https"})
         assert "secure" in response.headers["set-cookie"].lower()
 
@@ -416,7 +419,10 @@ async def test_a_foreign_page_changes_nothing(url: str, origin: str, method: str
 
 
 async def test_the_own_page_and_those_that_are_allowed_may_change_things(site: Site, redis_url: str, database_url: str) -> None:
-    async with running_site(redis_url, database_url, origins=("https://coinche.example",)) as other, AsyncClient() as http:
+    async with (
+        running_site(redis_url, database_url, origins=("https://coinche.example",)) as other,
+        AsyncClient(timeout=PATIENCE) as http,
+    ):
         for origin in (other.url, "https://coinche.example"):
             response = await http.post(f"{other.url}/api/v1/me", json={"name": "Nina"}, headers={"Origin": origin})
             assert response.status_code == 200

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import structlog
-from httpx2 import AsyncClient, Response
+from httpx2 import Response
 
 from app.game.actions import Deal
 from app.game.cards import Card
@@ -257,13 +257,13 @@ async def test_nobody_is_ever_sent_what_he_must_not_know(
 
 
 async def test_what_is_the_same_for_all_games_stays_the_same_in_a_game(site: Site) -> None:
-    async with people(site.url, "Nina", "Paul", "Rosa", "Omar") as four, AsyncClient(base_url=site.url) as http:
+    async with people(site.url, "Nina", "Paul", "Rosa", "Omar") as four, person(site.url) as stranger:
         constant = ("/", "/openapi.json", "/api/v1/rules", "/health/live")
-        before = [(await http.get(path)).text for path in constant]
+        before = [(await stranger.http.get(path)).text for path in constant]
         table = await started(four)
         async with four[0].at(table) as line:
             await line.until_state(lambda line: line.view)
-            assert [(await http.get(path)).text for path in constant] == before
+            assert [(await stranger.http.get(path)).text for path in constant] == before
 
 
 async def test_a_leaking_event_would_be_noticed(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
