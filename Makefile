@@ -1,6 +1,6 @@
 # make serve    play; make test    check everything; make help    the rest
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-python test-js chaos check-image lint fmt examples migration clean venv venv-dev
+.PHONY: help serve test test-python test-js chaos power check-image lint fmt examples migration clean venv venv-dev
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -28,6 +28,9 @@ test-python: venv-dev ## The Python tests, those in a real browser included
 
 chaos: venv-dev ## Kill everything under a load and compare the books: make chaos SECONDS=600
 	@$(BIN)/python -u -m tests.chaos.driver --seconds $(or $(SECONDS),60) $(CHAOS_ARGS)
+
+power: venv-dev ## Cut the power under a load, for each appendfsync of Valkey: make power CUTS=10
+	@$(BIN)/python -u -m tests.chaos.power --cuts $(or $(CUTS),3) $(POWER_ARGS)
 
 check-image: venv-dev ## Build the Dockerfile without a container engine, and run it: as root, some minutes
 	@$(BIN)/python -u -m tests.deploy.image $(IMAGE_ARGS)

@@ -132,10 +132,11 @@ class Tables:
                 # Judged on an old state, or answered before: only the log knows.
                 if await self.catch_up(mirror):
                     continue
+                judged_at = mirror.at
                 known = await self._log.find(table, name)
                 if known is None and refused is not None:
                     raise refused
-                return (mirror.epoch, mirror.seq if known is None else known)
+                return judged_at if known is None else (mirror.epoch, known)
             before = mirror.table
             match await self._append(mirror, by, name, command, events):
                 case Appended(seq=seq):

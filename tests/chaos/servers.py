@@ -1,21 +1,34 @@
 """One of the two servers in a process of its own, so that it can be stopped or killed without the other.
 
-`python -m tests.chaos.servers valkey FOLDER` says where it answers, and runs until its standard input ends.
+`python -m tests.chaos.servers valkey FOLDER` says where it answers, and runs until its standard input ends. With one more word
+Valkey's `appendfsync` is that word, and if anything stands on standard input, its files have lost power when it ends.
 """
 
 import sys
 from pathlib import Path
 
+from redis import Redis
+
 from app.embedded import running
+from tests.chaos.disk import Disk
 
 
 def main() -> None:
     """Run the server until nobody holds the other end of standard input."""
-    which, folder = sys.argv[1:]
+    which, folder, *appendfsync = sys.argv[1:]
+    data = Path(folder)
+    disk = Disk(data / "valkey" / "appendonlydir", data / "synced") if appendfsync else None
+    if disk is not None:
+        disk.watch()
     others = {"valkey": {"database_url": "elsewhere"}, "postgres": {"redis_url": "elsewhere"}}
-    with running(Path(folder), **others[which]) as servers:
+    with running(data, **others[which]) as servers:
+        for setting in appendfsync:
+            with Redis.from_url(servers.redis_url) as redis:
+                redis.config_set("appendfsync", setting)
         print(servers.redis_url if which == "valkey" else servers.database_url, flush=True)
-        sys.stdin.read()
+        last_word = sys.stdin.read()
+    if disk is not None and last_word:
+        disk.lose_power()
 
 
 if __name__ == "__main__":

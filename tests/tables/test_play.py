@@ -183,6 +183,23 @@ async def test_a_command_that_changes_nothing_any_more_is_answered_as_the_first_
     assert await other.act(PAUL, GetReady(True), "ready") == ready
 
 
+async def test_a_command_that_changes_nothing_is_answered_with_the_moment_at_which_it_did_not(
+    two: tuple[Process, Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others act in the same process while the log is asked whether it knows the command."""
+    one, _ = two
+    await seat_all(one, opened())
+    ready = await one.act(PAUL, GetReady(True), "ready")
+    find = one.log.find
+
+    async def find_later(table: str, cid: str) -> int | None:
+        await one.act(ROSA, GetReady(True), "ready")
+        return await find(table, cid)
+
+    monkeypatch.setattr(one.log, "find", find_later)
+    assert await one.act(PAUL, GetReady(True), "again") == ready
+
+
 async def test_a_command_judged_on_an_old_table_is_judged_again(two: tuple[Process, Process]) -> None:
     one, other = two
     await one.tables.open(opened())
