@@ -327,7 +327,9 @@ async def bell(valkey: Redis) -> AsyncIterator[RedisBell]:
 
 async def next_ring(bell: RedisBell) -> Rang:
     async with asyncio.timeout(PATIENCE):
-        return await anext(bell.rings())
+        rang = await anext(bell.rings())
+    assert isinstance(rang, Rang)
+    return rang
 
 
 async def test_the_bell_rings_for_an_entry_for_company_and_for_talk(log: RedisLog, valkey: Redis, bell: RedisBell) -> None:
