@@ -211,7 +211,8 @@ class Company(Protocol):
     async def present(self, table: str) -> Sequence[str | None]:
         """The identity behind each connection, None for a stranger."""
 
-    async def say(self, table: str, said: Said) -> None: ...
+    async def say(self, table: str, said: Said) -> None:
+        """Say something at a table. Raises `Refused` if it is gone."""
 
     async def talk(self, table: str) -> Sequence[Said]:
         """The last things said, oldest first."""

@@ -387,7 +387,7 @@ async def test_who_is_not_heard_of_any_more_is_not_present(valkey: Redis, monkey
     assert await company.present(TABLE) == (NINA.id,)
 
 
-async def test_the_last_words_are_kept_in_order(valkey: Redis) -> None:
+async def test_the_last_words_are_kept_in_order(log: RedisLog, valkey: Redis) -> None:
     company = RedisCompany(valkey)
     for number in range(TALK_KEPT + 5):
         await company.say(TABLE, Said(number, Seat.FIRST, "Nina", None, f"{number}"))
