@@ -20,7 +20,7 @@ from app.tables.commands import Actor, Command, InGame, ReadSheet, Sit, Start
 from app.tables.croupier import Croupier
 from app.tables.lobby import HOUSES
 from app.tables.play import Tables
-from app.tables.ports import At, Entry
+from app.tables.ports import At, Entry, Rang
 from app.tables.table import Table
 from tests.seats import NINA, RULES, opened
 
@@ -62,9 +62,10 @@ async def process(url: str, replicas: int = 0) -> AsyncIterator[Process]:
 
 async def _hear(one: Process) -> None:
     async for rang in one.bell.rings():
-        one.heard.add(rang.table)
-        with suppress(Refused):
-            await one.tables.mirror(rang.table)
+        if isinstance(rang, Rang):
+            one.heard.add(rang.table)
+            with suppress(Refused):
+                await one.tables.mirror(rang.table)
 
 
 @dataclass

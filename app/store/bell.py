@@ -8,10 +8,11 @@ from typing import Any
 from redis.asyncio.client import PubSub
 
 from app.game.refusal import Refused, Why
-from app.store.keys import HERE, WORK, Keys
+from app.store.keys import HERE, VOID, WORK, Keys
 from app.store.server import AWAY, Cluster, Store, reply
 from app.tables.ports import Rang
 from app.tables.tasks import heed
+from app.tables.tokens import Voided
 from app.wire.log import read_said
 
 
@@ -24,7 +25,7 @@ class RedisBell:
 
     def __init__(self, redis: Store) -> None:
         self._redis = redis
-        self._heard = {self.CONTROL}
+        self._heard = {self.CONTROL, VOID}
         self._pubsub = self._line()
 
     def _line(self) -> PubSub:
@@ -66,17 +67,22 @@ class RedisBell:
         if pubsub is not self._pubsub:  # it has changed lines meanwhile
             await self._change(change)
 
-    async def rings(self) -> AsyncIterator[Rang]:
+    async def rings(self) -> AsyncIterator[Rang | Voided]:
         """Each ring, and one when a bell begins to be heard: what was written until then rang for nobody here."""
         async for channel, data in self._messages():
+            if channel == VOID:
+                if data:
+                    person, _, token = data.partition(" ")
+                    yield Voided(person, token or None)
+                continue
             table = channel.rpartition("ch:")[2]
             yield Rang(table, data == HERE, read_said(data) if data.startswith("{") else None)
 
     async def work(self) -> AsyncIterator[str]:
         self._heard.add(WORK)
         await self._pubsub.subscribe(WORK)
-        async for _, table in self._messages():
-            if table:
+        async for channel, table in self._messages():
+            if channel == WORK and table:
                 yield table
 
     async def _messages(self) -> AsyncIterator[tuple[str, str]]:

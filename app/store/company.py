@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from app.game.refusal import Refused, Why
 from app.game.seats import Seat
 from app.store.dice import now_ms
 from app.store.keys import HERE, TABLE_DAYS, Keys, kept_ms
@@ -41,7 +42,9 @@ class RedisCompany:
 
     async def say(self, table: str, said: Said) -> None:
         keys = Keys(table)
-        await call(self._redis, "say", keys.lasting, write_said(said), str(TALK_KEPT), self._kept, keys.channel)
+        args = (write_said(said), str(TALK_KEPT), self._kept, keys.channel)
+        if not await call(self._redis, "say", keys.lasting, *args):
+            raise Refused(Why.NO_SUCH_TABLE)
 
     async def talk(self, table: str) -> Sequence[Said]:
         lines = await reply(self._redis.lrange(Keys(table).talk, 0, -1))

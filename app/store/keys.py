@@ -14,6 +14,9 @@ GUEST_SECONDS = 400 * 24 * 3600
 WORK = "coinche:work"
 """The channel on which a duty that is due at once is announced to the workers."""
 
+VOID = "coinche:void"
+"""The channel on which it is said that a token is good no more."""
+
 HERE = "here"
 """What the bell says when somebody came or went."""
 

@@ -81,6 +81,16 @@ local function use_token(keys, args)
   return {record, who[1], who[2] or '', is_new and 1 or 0}
 end
 
+-- keys: a person's tokens, when they were last used; both of one hash tag. args: id, channel, word that is said there.
+local function void_token(keys, args)
+  local had = redis.call('HDEL', keys[1], args[1])
+  redis.call('HDEL', keys[2], args[1])
+  if had == 1 then
+    redis.call('PUBLISH', args[2], args[3])
+  end
+  return had
+end
+
 -- keys: a person's bots. args: id of a new one, how many one may have, seconds kept unused.
 local function keep_bot(keys, args)
   if redis.call('SCARD', keys[1]) >= tonumber(args[2]) then
@@ -114,5 +124,6 @@ redis.register_function('coinche_VERSION_keep_guest', keep_guest)
 redis.register_function('coinche_VERSION_guest', guest)
 redis.register_function('coinche_VERSION_keep_token', keep_token)
 redis.register_function('coinche_VERSION_use_token', use_token)
+redis.register_function('coinche_VERSION_void_token', void_token)
 redis.register_function('coinche_VERSION_keep_bot', keep_bot)
 redis.register_function('coinche_VERSION_spend', spend)

@@ -15,13 +15,14 @@ from typing import Any, Self
 
 from redis.asyncio import Redis, RedisCluster
 from redis.asyncio.cluster import ClusterNode
-from redis.asyncio.connection import SSLConnection, parse_url
+from redis.asyncio.connection import ConnectionPool, SSLConnection, parse_url
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import (
     AskError,
     BusyLoadingError,
     ClusterError,
+    MaxConnectionsError,
     OutOfMemoryError,
     ReadOnlyError,
     RedisClusterException,
@@ -59,8 +60,35 @@ VERSION = hashlib.sha256(_TEXT.encode()).hexdigest()[:12]
 
 _LIBRARY = _TEXT.replace("VERSION", VERSION)
 
+CROWD_SECONDS = 5.0
+"""How long a question waits for others that are asked at the same time."""
+
 CONFIRM_MS = 1_000
 """How long replicas may take to confirm an append."""
+
+
+class Pool(ConnectionPool):
+    """The connections to one server. Where all are taken one waits for the next, in the order in which one came."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._free = asyncio.Semaphore(self.max_connections)
+
+    async def get_connection(self, *args: Any, **options: Any) -> Any:
+        """One of them, connected."""
+        try:
+            async with asyncio.timeout(CROWD_SECONDS):
+                await self._free.acquire()
+        except TimeoutError:
+            raise MaxConnectionsError("Too many connections") from None
+        return await super().get_connection(*args, **options)  # type: ignore[no-untyped-call]  # which gives back what is of no use
+
+    async def release(self, connection: Any) -> None:
+        """Give one back."""
+        try:
+            await super().release(connection)
+        finally:
+            self._free.release()
 
 
 class Cluster(RedisCluster):
@@ -93,7 +121,7 @@ Store = Redis | Cluster
 def connect(url: str) -> Store:
     """A client of the store at this URL. Raises ValueError."""
     if _CLUSTER not in url:
-        return Redis.from_url(url, decode_responses=True, health_check_interval=10)
+        return Redis.from_pool(Pool.from_url(url, decode_responses=True, health_check_interval=10))
     scheme, _, rest = url.partition(_CLUSTER)
     place, slash, path = rest.partition("/")
     who, at, hosts = place.rpartition("@")

@@ -241,8 +241,11 @@ local function here(keys, args)
   return added
 end
 
--- keys: table, log, commands, talk. args: line, lines kept, ms the table is kept unused, channel.
+-- keys: table, log, commands, talk. args: line, lines kept, ms the table is kept unused, channel. 1, or 0 if the table is gone.
 local function say(keys, args)
+  if redis.call('EXISTS', keys[1]) == 0 then
+    return 0
+  end
   redis.call('RPUSH', keys[4], args[1])
   redis.call('LTRIM', keys[4], -tonumber(args[2]), -1)
   used(keys, args[3])

@@ -15,7 +15,7 @@ import secrets
 from collections.abc import Sequence
 
 from app.game.refusal import Refused, Why
-from app.store.keys import GUEST_SECONDS
+from app.store.keys import GUEST_SECONDS, VOID
 from app.store.server import Store, call, reply, together
 from app.tables.table import BOT, Person
 from app.tables.tokens import MOST_BOTS, MOST_TOKENS, Asker, Scope, Token
@@ -85,9 +85,8 @@ class RedisTokens:
         return sorted(tokens, key=lambda one: (one.created, one.id), reverse=True)
 
     async def revoke(self, owner: str, token: str) -> bool:
-        had = bool(await reply(self._redis.hdel(_tokens(owner), token)))
-        await reply(self._redis.hdel(_used(owner), token))
-        return had
+        said = f"{owner} {token}"
+        return bool(await call(self._redis, "void_token", (_tokens(owner), _used(owner)), token, VOID, said))
 
     async def rename(self, person: Person) -> None:
         if await reply(self._redis.exists(_me(person.id))):
@@ -150,5 +149,6 @@ class RedisBots:
         had = bool(await reply(self._redis.sismember(_bots(owner), bot)))
         if had:
             await reply(self._redis.delete(_tokens(bot), _used(bot), _me(bot)))
+            await reply(self._redis.publish(VOID, bot))
             await reply(self._redis.srem(_bots(owner), bot))
         return had

@@ -9,6 +9,7 @@ from app.game.seats import Seat
 from app.tables.commands import Command
 from app.tables.notices import Notice
 from app.tables.table import Happened, Person, Table
+from app.tables.tokens import Voided
 
 At = tuple[int, int]
 """[epoch, seq]: a moment in the life of a table; epochs change only when a store came back with a lost tail."""
@@ -192,8 +193,8 @@ class Bell(Protocol):
     def work(self) -> AsyncIterator[str]:
         """Tables with a duty that has just become due at once."""
 
-    def rings(self) -> AsyncIterator[Rang]:
-        """The rings of all tables that are followed."""
+    def rings(self) -> AsyncIterator[Rang | Voided]:
+        """The rings of all tables that are followed, and what is said of tokens."""
 
 
 class Company(Protocol):
@@ -210,7 +211,8 @@ class Company(Protocol):
     async def present(self, table: str) -> Sequence[str | None]:
         """The identity behind each connection, None for a stranger."""
 
-    async def say(self, table: str, said: Said) -> None: ...
+    async def say(self, table: str, said: Said) -> None:
+        """Say something at a table. Raises `Refused` if it is gone."""
 
     async def talk(self, table: str) -> Sequence[Said]:
         """The last things said, oldest first."""

@@ -57,6 +57,19 @@ class Asker:
     token: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Voided:
+    """A token of this person is good for nothing from now on; None: all of them are."""
+
+    person: str
+    token: str | None
+
+    def hits(self, asker: Asker) -> bool:
+        """Whether it was with such a token that somebody asked."""
+        shown = asker.token is not None and self.token in (None, asker.token)
+        return shown and asker.person is not None and asker.person.id == self.person
+
+
 class Tokens(Protocol):
     """Tokens by the hash of their secret, and the names of those who have them."""
 

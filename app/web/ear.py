@@ -131,14 +131,13 @@ class Stream(Response):
         asking = HTTPConnection(scope)
         parts: Parts = asking.app.state.parts
         with parts.hub.stream(visit_of(asking).who):
-            await while_listening(receive, self._run(send))
+            await unless(self._run(send, visit_of(asking).void), gone(receive))
 
-    async def _run(self, send: Send) -> None:
+    async def _run(self, send: Send, void: asyncio.Event) -> None:
         async with self._follow() as source:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-            await unless_full(
-                source.outbox, self._tell(source, send)
-            )  # an answer that is stopped so breaks off without its end
+            # An answer that is stopped so breaks off without its end.
+            await unless(self._tell(source, send), source.outbox.full.wait(), void.wait())
 
     async def _tell(self, source: Source, send: Send) -> None:
         is_over = False
@@ -153,18 +152,9 @@ class Stream(Response):
             await send({"type": "http.response.body", "body": said.encode(), "more_body": not is_over})
 
 
-async def while_listening(receive: Receive, work: Coroutine[Any, Any, Done]) -> Done | None:
-    """Do the work, but stop where the other side has gone."""
-    return await _first(work, _gone(receive))
-
-
-async def unless_full(outbox: Outbox, work: Coroutine[Any, Any, None]) -> None:
-    """Do the work, but stop where it does not keep up."""
-    await _first(work, outbox.full.wait())
-
-
-async def _first(work: Coroutine[Any, Any, Done], until: Coroutine[Any, Any, Any]) -> Done | None:
-    tasks = (asyncio.create_task(work), asyncio.create_task(until))
+async def unless(work: Coroutine[Any, Any, Done], *ends: Coroutine[Any, Any, Any]) -> Done | None:
+    """Do the work, but stop where one of the others ends before it."""
+    tasks = (asyncio.create_task(work), *map(asyncio.create_task, ends))
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         return tasks[0].result() if tasks[0].done() else None
@@ -172,6 +162,7 @@ async def _first(work: Coroutine[Any, Any, Done], until: Coroutine[Any, Any, Any
         await end(*tasks)
 
 
-async def _gone(receive: Receive) -> None:
+async def gone(receive: Receive) -> None:
+    """Wait until the other side has gone."""
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -87,7 +87,7 @@ NEEDS: Mapping[str, scopes.Scope | Literal["own"] | None] = {
 _PATTERNS = [(key.partition(" ")[0], compile_path(key.partition(" ")[2])[0], key) for key in NEEDS]
 
 RECHECK_SECONDS = 15.0
-"""How often a token is looked at again while an answer goes on: one that is revoked is sent no more."""
+"""How often a token is looked at again while an answer goes on: it may have expired, or was revoked unheard."""
 
 _EXPOSED = "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate"
 _METHODS = "GET, POST, PATCH, DELETE"
@@ -123,7 +123,8 @@ class Gate:
             await problem(no.why, no.field)(scope, receive, answer.send)
             return
         try:
-            await self._app(scope, receive, send if is_socket else answer.send)
+            with parts.hub.heeding(visit):
+                await self._app(scope, receive, send if is_socket else answer.send)
         except (OSError, ClientDisconnect):
             if not answer.is_cut:
                 raise
@@ -266,6 +267,8 @@ class _Answer:
     async def _is_void(self) -> bool:
         """Whether the token of this question has been revoked or has expired since."""
         asker = self._visit.asker
+        if self._visit.void.is_set():
+            return True
         if asker is None or asker.token is None or time.monotonic() - self._looked < RECHECK_SECONDS:
             return False
         self._looked = time.monotonic()

@@ -20,6 +20,8 @@ from app.tables.play import Tables
 from app.tables.ports import Bell, Clock, Company, Entry, NewerFormat, Rang
 from app.tables.table import Person, TableEvent
 from app.tables.tasks import heed
+from app.tables.tokens import Voided
+from app.web.visit import Visit
 from app.wire import messages
 
 LOOK_SECONDS = 3.0
@@ -164,6 +166,8 @@ class Hub:
         self.clients: set[Client] = set()
         """Every open connection, in a room or not."""
         self._streams: Counter[str] = Counter()
+        self.visits: set[Visit] = set()
+        """All that are being answered."""
 
     async def run(self) -> None:
         """Hear the bells and look into the books until cancelled."""
@@ -228,6 +232,15 @@ class Hub:
             self._streams[who] -= 1
             if not self._streams[who]:
                 del self._streams[who]
+
+    @contextmanager
+    def heeding(self, visit: Visit) -> Iterator[None]:
+        """Until the context ends, the visit is told when its token is revoked."""
+        self.visits.add(visit)
+        try:
+            yield
+        finally:
+            self.visits.discard(visit)
 
     async def see_off(self, alone: bool) -> None:
         """Tell everybody that this process goes, each with a delay of its own, and wait until they have gone elsewhere.
@@ -299,9 +312,17 @@ class Hub:
 
     async def _hear(self) -> None:
         async for rang in self._bell.rings():
+            if isinstance(rang, Voided):
+                self._void(rang)
+                continue
             room = self._rooms.get(rang.table)
             if room is not None:
                 await self._answer(room, rang)
+
+    def _void(self, voided: Voided) -> None:
+        for visit in self.visits:
+            if visit.asker is not None and voided.hits(visit.asker):
+                visit.void.set()
 
     async def _answer(self, room: Room, rang: Rang) -> None:
         if rang.said is not None:

@@ -1,6 +1,7 @@
 """Who is asking? A guest is known by what is in a cookie, a program by its token; and a page must come from where it may."""
 
 import unicodedata
+from collections.abc import Iterator
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -20,6 +21,9 @@ COOKIE = "coinche_guest"
 COOKIE_SECONDS = 400 * 24 * 3600
 LONGEST_NAME = 24
 
+MOST_MARKS = 4
+"""So many marks on one letter are shown; no language needs more."""
+
 _FILLERS = "\u115f\u1160\u2800\u3164\uffa0"
 """Letters and signs that show nothing."""
 
@@ -27,9 +31,17 @@ router = APIRouter(prefix="/api/v1", tags=["me"])
 
 
 def clean_text(words: str) -> str:
-    """The words as they are shown: composed, single spaces, nothing invisible."""
+    """The words as they are shown: composed, single spaces, nothing invisible, no marks piled up over the lines above."""
     composed = unicodedata.normalize("NFC", words)
-    return " ".join("".join(" " if _is_blank(letter) else letter for letter in composed).split())
+    return " ".join("".join(" " if _is_blank(letter) else letter for letter in _without_piles(composed)).split())
+
+
+def _without_piles(words: str) -> Iterator[str]:
+    pile = 0
+    for letter in words:
+        pile = pile + 1 if unicodedata.category(letter) in ("Mn", "Me") else 0
+        if pile <= MOST_MARKS:
+            yield letter
 
 
 def _is_blank(letter: str) -> bool:

@@ -13,7 +13,7 @@ from app.game.refusal import Refused, Why
 from app.tables.ports import NewerFormat
 from app.tables.table import Person
 from app.tables.tasks import end, heed
-from app.web.ear import Ear, Json, Stream, following, heard_from, passer_by, streamed, unless_full
+from app.web.ear import Ear, Json, Stream, following, heard_from, passer_by, streamed, unless
 from app.web.identity import Me
 from app.web.parts import Parts, PartsDep
 from app.wire import forms, messages
@@ -105,7 +105,7 @@ class Desk:
             if await _own_now(self._parts, self._me, table) is None:
                 return
             async with following(self._parts, client, table) as ear:
-                await unless_full(ear.outbox, self._tell(ear, _Case(table)))
+                await unless(self._tell(ear, _Case(table)), ear.outbox.full.wait())
         except (Refused, NewerFormat):
             pass
         except Exception:

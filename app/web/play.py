@@ -14,13 +14,14 @@ from app.tables.mirror import Mirror
 from app.tables.play import Tables
 from app.tables.ports import At
 from app.tables.table import Person
-from app.web.ear import Json, Stream, following, passer_by, streamed, while_listening
+from app.web.ear import Json, Stream, following, gone, passer_by, streamed, unless
 from app.web.errors import refusals
 from app.web.hub import Client
 from app.web.identity import MaybeMe, Me
 from app.web.media import EVENTS, LINES
 from app.web.parts import Parts, PartsDep
 from app.web.tables import TableId
+from app.web.visit import visit_of
 from app.wire import forms, messages
 
 LONGEST_WAIT = 30
@@ -107,7 +108,10 @@ async def hear(
     accept = request.headers.get("accept", "")
     if EVENTS in accept or LINES in accept:
         return Stream(lambda: following(parts, passer_by(me), table, since), accept)
-    heard = await while_listening(request.receive, _poll(parts, me, table, since, wait)) or []
+    void = visit_of(request).void
+    heard = await unless(_poll(parts, me, table, since, wait), gone(request.receive), void.wait()) or []
+    if void.is_set():
+        raise Refused(Why.BAD_TOKEN)
     news = [message["at"] for message in heard if message["type"] in ("welcome", "step")]
     headers = {"Cache-Control": "no-store"}
     if any(message["type"] == "bye" for message in heard):

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import uvicorn
 from fastapi import FastAPI
 
+from app.web.connections import Lines, Requests, insist_on_reading
 from app.web.parts import Parts
 
 LARGEST_MESSAGE = 4096
@@ -30,8 +31,8 @@ class Server(uvicorn.Server):
             uvicorn.Config(
                 app,
                 loop="uvloop",
-                http="httptools",
-                ws="websockets-sansio",
+                http=Requests,
+                ws=Lines,
                 ws_max_size=LARGEST_MESSAGE,
                 ws_per_message_deflate=False,
                 ws_ping_interval=PING_SECONDS,
@@ -53,6 +54,8 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin the application's lifespan, then listen, then say so."""
+        for one in sockets or ():
+            insist_on_reading(one)
         await super().startup(sockets)
         self._announce()
 

@@ -130,6 +130,7 @@ class Conversation:
                 group.create_task(self._read())
                 group.create_task(self._measure())
                 group.create_task(self._watch())
+                group.create_task(self._heed())
         except* Closing as closing:
             code = next(one.code for one in closing.exceptions if isinstance(one, Closing))
         except* WebSocketDisconnect:
@@ -162,6 +163,15 @@ class Conversation:
         await self._client.outbox.full.wait()
         raise Closing(TOO_SLOW)
 
+    async def _heed(self) -> None:
+        await visit_of(self._websocket).void.wait()
+        raise Closing(BAD_TOKEN)
+
+    async def _check_token(self) -> None:
+        """Close the connection where its token is good no more."""
+        if self._asker.token is not None and await is_void(self._websocket, self._parts):
+            raise Closing(BAD_TOKEN)
+
     async def _measure(self) -> None:
         """Ask again and again how long the way is; the answer is taken in `_probed`. And whether the token is still good."""
         while True:
@@ -169,8 +179,7 @@ class Conversation:
             self._asked = time.monotonic()
             self._client.outbox.put(probe(self._mark))
             await asyncio.sleep(PROBE_SECONDS)
-            if self._asker.token is not None and await is_void(self._websocket, self._parts):
-                raise Closing(BAD_TOKEN)
+            await self._check_token()
 
     async def _read(self) -> None:
         while True:
@@ -194,6 +203,8 @@ class Conversation:
             self._refuse(None, Why.BAD_REQUEST)
             return
         cid = message.cid if isinstance(message, Act) else None
+        if isinstance(message, Join | Act | Chat):
+            await self._check_token()
         try:
             match message:
                 case Join():

@@ -1,5 +1,6 @@
 """One question from outside: from which address, by whom, and which limits it has met."""
 
+import asyncio
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address, ip_address
 
@@ -10,13 +11,14 @@ from app.tables.limits import Limits, Policy, Verdict, Wish
 from app.tables.tokens import Asker
 
 
-@dataclass
+@dataclass(eq=False)
 class Visit:
-    """`asker` None: not looked up yet."""
+    """`asker` None: not looked up yet. `void`: set when the token of this visit is revoked while it goes on."""
 
     address: str
     asker: Asker | None = None
     verdicts: list[Verdict] = field(default_factory=list)
+    void: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def who(self) -> str:

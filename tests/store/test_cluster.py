@@ -21,6 +21,7 @@ from app.store.hooks import RedisHooks, RedisPostbox
 from app.store.keys import SHARDS
 from app.store.limits import RedisLimits
 from app.store.lobby import RedisLobby
+from app.store.log import RedisLog
 from app.store.models import Game
 from app.store.outbox import waiting
 from app.store.postgres import connect as connect_postgres
@@ -35,7 +36,7 @@ from app.tables.tokens import Asker, Scope
 from tests.cluster import PATIENCE, Six, cluster, until
 from tests.process import Nina, Process, process
 from tests.receiver import receiving
-from tests.seats import NINA, four_seated
+from tests.seats import NINA, four_seated, opened
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +96,7 @@ async def test_it_says_what_it_is(store: Cluster) -> None:
 
 
 async def test_everything_beside_the_tables_works_too(store: Cluster) -> None:
-    lobby, guests, company = RedisLobby(store), RedisGuests(store), RedisCompany(store)
+    log, lobby, guests, company = RedisLog(store), RedisLobby(store), RedisGuests(store), RedisCompany(store)
     await lobby.show(four_seated())
     assert [one.table for one in await lobby.tables()] == [four_seated()]
     person, token = await guests.welcome("Nina")
@@ -103,6 +104,7 @@ async def test_everything_beside_the_tables_works_too(store: Cluster) -> None:
     assert await guests.rename(token, "Ninon") is not None
     said = Said(1, Seat.FIRST, "Nina", "hello", None)
     for shard in SHARDS:
+        await log.open(opened(id=f"{shard}-x"))
         await company.here(f"{shard}-x", "tab", NINA.id)
         await company.say(f"{shard}-x", said)
         assert await company.present(f"{shard}-x") == (NINA.id,)
@@ -159,6 +161,7 @@ async def test_a_server_that_has_forgotten_the_functions_is_taught_them_again(si
 async def test_what_rings_on_one_server_is_heard_at_all(six: Six, store: Cluster, processes: Sequence[Process]) -> None:
     company = RedisCompany(store)
     for table in await one_on_each(six, store, "bell"):
+        await processes[0].log.open(opened(id=table))
         for one in processes:
             assert await _is_heard(one, company, table)
 

@@ -321,7 +321,9 @@ async def bell(valkey: Redis) -> AsyncIterator[RedisBell]:
 
 async def next_ring(bell: RedisBell) -> Rang:
     async with asyncio.timeout(PATIENCE):
-        return await anext(bell.rings())
+        rang = await anext(bell.rings())
+    assert isinstance(rang, Rang)
+    return rang
 
 
 async def test_the_bell_rings_for_an_entry_for_company_and_for_talk(log: RedisLog, valkey: Redis, bell: RedisBell) -> None:
@@ -390,7 +392,7 @@ async def test_who_is_not_heard_of_any_more_is_not_present(valkey: Redis, monkey
     assert await company.present(TABLE) == (NINA.id,)
 
 
-async def test_the_last_words_are_kept_in_order(valkey: Redis) -> None:
+async def test_the_last_words_are_kept_in_order(log: RedisLog, valkey: Redis) -> None:
     company = RedisCompany(valkey)
     for number in range(TALK_KEPT + 5):
         await company.say(TABLE, Said(number, Seat.FIRST, "Nina", None, f"{number}"))

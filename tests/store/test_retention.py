@@ -129,9 +129,11 @@ async def test_nothing_is_kept_of_who_comes_to_a_table_that_is_gone(log: RedisLo
     assert await log.forget(TABLE, (1, 0)) == "forgotten"
     await company.lag(TABLE, Seat.FIRST, 20)
     await company.here(TABLE, "tab", NINA.id)
-    await company.say(TABLE, Said(1, Seat.FIRST, "Nina", "hello", None))
-    assert not await valkey.exists(KEYS.meta)
-    assert all([await valkey.ttl(key) > 0 for key in await valkey.keys(f"*{TABLE}*")])
+    with pytest.raises(Refused) as refused:
+        await company.say(TABLE, Said(1, Seat.FIRST, "Nina", "hello", None))
+    assert refused.value.why is Why.NO_SUCH_TABLE
+    assert await valkey.keys(f"*{TABLE}*") == [KEYS.here]
+    assert await valkey.ttl(KEYS.here) > 0
 
 
 async def test_how_long_is_a_setting(valkey: Redis) -> None:

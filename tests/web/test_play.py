@@ -497,7 +497,6 @@ async def test_nobody_holds_any_number_of_streams(four: list[Person]) -> None:
 
 
 async def test_a_stream_ends_when_its_token_is_revoked(four: list[Person], monkeypatch: pytest.MonkeyPatch, site: Site) -> None:
-    monkeypatch.setattr(gate, "RECHECK_SECONDS", 0.0)
     monkeypatch.setattr(ear, "HEARTBEAT_SECONDS", 0.02)
     made = await four[0].post("/me/tokens", {"name": "reader", "scopes": ["read"]}, 201)
     table, before = await open_table(four[0]), set(site.parts.hub.clients)

@@ -88,6 +88,8 @@ async def test_a_forged_cookie_is_nobody(stranger: Person, cookie: str) -> None:
         ("李小龍", "李小龍"),
         ("نينا", "نينا"),
         ("Ni\u202ena\u200b", "Ni na"),
+        ("x" + "\u0301" * 10_000 + "\u20dd" * 3 + "y" + "\u0301", "x" + "\u0301" * 4 + "ý"),
+        ("1\ufe0f\u20e3", "1\ufe0f\u20e3"),
         ("Ni\tna\n\r\0", "Ni na"),
         ("🂡 Ace", "🂡 Ace"),
         ("<b>Nina</b>", "<b>Nina</b>"),
@@ -102,7 +104,7 @@ async def test_a_name_is_shown_as_text_without_what_cannot_be_seen(stranger: Per
 
 
 @pytest.mark.parametrize(
-    "name", ["", " ", "\n", "\u200b\u202e", "\u3164", "\u2800 \u115f", "\ufe0f", "\u0301", "x" * 25, "n" + "\u0301" * 30]
+    "name", ["", " ", "\n", "\u200b\u202e", "\u3164", "\u2800 \u115f", "\ufe0f", "\u0301", "x" * 25, "\u0301" * 30]
 )
 async def test_a_name_that_shows_nothing_or_is_too_long_is_refused(stranger: Person, name: str) -> None:
     response = await stranger.http.post("/api/v1/me", json={"name": name})

@@ -18,10 +18,10 @@ from app.embedded import Servers
 from app.game.rules import PRESETS
 from app.store.log import RedisLog
 from app.tables.tokens import MOST_BOTS, MOST_TOKENS
-from app.web import gate, socket
+from app.web import ear, gate, socket
 from app.web.identity import COOKIE
 from tests.finished import played, store
-from tests.people import PATIENCE, Json, Person, Site, open_table, people, person, play, program
+from tests.people import PATIENCE, Json, Person, Site, open_table, people, person, play, program, running_site
 
 ALL = ["play", "read", "tables"]
 NO_ID = "00" * 8
@@ -141,26 +141,111 @@ async def test_a_revoked_token_is_void_at_once(url: str, nina: Person) -> None:
     assert [one["id"] for one in (await nina.get("/me/tokens"))["tokens"]] == [other["id"]]
 
 
-async def test_a_socket_whose_token_is_revoked_is_closed(url: str, nina: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def unwatched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody looks at a token again by himself."""
+    monkeypatch.setattr(socket, "PROBE_SECONDS", PATIENCE * 10)
+    monkeypatch.setattr(ear, "HEARTBEAT_SECONDS", PATIENCE * 10)
+
+
+@pytest.fixture
+async def other(site: Site, servers: Servers, database_url: str) -> AsyncIterator[Site]:
+    """Another process of the site."""
+    async with running_site(servers.redis_url, database_url) as one:
+        yield one
+
+
+@pytest.mark.usefixtures("unwatched")
+async def test_all_that_is_open_with_a_revoked_token_ends_at_once_in_every_process(
+    site: Site, other: Site, nina: Person
+) -> None:
+    kept, table = await token_of(nina), await open_table(nina)
+    for here in (site, other):
+        made = await token_of(nina)
+        async with AsyncExitStack() as stack:
+            robot = await stack.enter_async_context(program(here.url, made["secret"]))
+            others = await stack.enter_async_context(program(here.url, kept["secret"]))
+            line, theirs, mine = [await stack.enter_async_context(one.at(table)) for one in (robot, others, nina)]
+            at = ".".join(map(str, line.at))
+            poll = asyncio.create_task(robot.http.get(f"/api/v1/tables/{table}/events?wait=30&after={at}"))
+            streams = []
+            for path in (f"/tables/{table}/events", "/me/events"):
+                accept = {"Accept": "application/x-ndjson"}
+                stream = await stack.enter_async_context(robot.http.stream("GET", f"/api/v1{path}", headers=accept))
+                streams.append(stream.aiter_lines())
+                await anext(streams[-1])
+            await mine.until(lambda frame: any(one["present"] for one in frame.get("table", {}).get("seats", ())))
+            await nina.http.delete(f"/api/v1/me/tokens/{made['id']}")
+            async with asyncio.timeout(PATIENCE):
+                assert await line.closed() == socket.BAD_TOKEN
+                for lines in streams:
+                    with pytest.raises(RemoteProtocolError):
+                        [line async for line in lines]
+                answer = await poll
+                assert (answer.status_code, answer.json().get("why")) == (401, "bad_token")
+            for one in (theirs, mine):
+                await one.send({"type": "ping"})
+                await one.until(lambda frame: frame["type"] == "pong")
+
+
+@pytest.mark.usefixtures("unwatched")
+async def test_all_that_a_bot_has_open_ends_when_it_is_dismissed(url: str, nina: Person) -> None:
+    bot, kept, table = await bot_of(nina), await bot_of(nina), await open_table(nina)
+    more = await token_of(nina, "read", path=f"/me/bots/{bot['id']}/tokens")
+    async with AsyncExitStack() as stack:
+        secrets = (bot["token"]["secret"], more["secret"], kept["token"]["secret"])
+        robots = [await stack.enter_async_context(program(url, secret)) for secret in secrets]
+        lines = [await stack.enter_async_context(robot.at(table)) for robot in robots]
+        await nina.http.delete(f"/api/v1/me/bots/{bot['id']}")
+        assert [await line.closed() for line in lines[:2]] == [socket.BAD_TOKEN] * 2
+        await lines[2].send({"type": "ping"})
+        await lines[2].until(lambda frame: frame["type"] == "pong")
+
+
+SAID_WITH_A_TOKEN: list[Json] = [
+    {"type": "join", "table": "00-2222222222"},
+    {"type": "act", "cid": "x", "action": {"kind": "return"}},
+    {"type": "chat", "phrase": "hello"},
+]
+
+
+@pytest.mark.usefixtures("unwatched")
+@pytest.mark.parametrize("said", SAID_WITH_A_TOKEN, ids=lambda one: one["type"])
+async def test_a_void_token_does_nothing_even_where_nobody_heard_of_it(
+    url: str, nina: Person, valkey: Redis, said: Json
+) -> None:
+    made, table = await token_of(nina), await open_table(nina)
+    async with program(url, made["secret"]) as robot, robot.at(table) as line:
+        await valkey.hdel(f"{{{nina.id}}}tokens", made["id"])  # without a word to anybody
+        await line.send(said)
+        assert await line.closed() == socket.BAD_TOKEN
+    seen = await nina.get(f"/tables/{table}/game")
+    assert (seen["at"], seen["chat"]) == (line.at, [])
+
+
+async def test_a_socket_whose_token_is_void_is_closed(
+    url: str, nina: Person, valkey: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(socket, "PROBE_SECONDS", 0.05)
     made, table = await token_of(nina), await open_table(nina)
     async with program(url, made["secret"]) as robot, robot.at(table) as line, nina.at(table) as mine:
         await line.until(lambda frame: frame["type"] == "probe")
-        await nina.http.delete(f"/api/v1/me/tokens/{made['id']}")
+        await valkey.hdel(f"{{{nina.id}}}tokens", made["id"])
         assert await line.closed() == socket.BAD_TOKEN
         await mine.send({"type": "ping"})
         await mine.until(lambda frame: frame["type"] == "pong")
 
 
-async def test_a_stream_whose_token_is_revoked_breaks_off(
-    site: Site, valkey: Redis, nina: Person, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("is_heard", [True, False])
+async def test_an_answer_whose_token_is_revoked_breaks_off(
+    site: Site, valkey: Redis, nina: Person, monkeypatch: pytest.MonkeyPatch, is_heard: bool
 ) -> None:
-    monkeypatch.setattr(gate, "RECHECK_SECONDS", 0.0)
+    monkeypatch.setattr(gate, "RECHECK_SECONDS", PATIENCE * 10 if is_heard else 0.0)
     for number in range(3):
-        await store(RedisLog(valkey), played(PRESETS["announced-701"], 1, table=f"0b-cut{number}"))
+        await store(RedisLog(valkey), played(PRESETS["announced-701"], 1, table=f"0b-cut{int(is_heard)}{number}"))
     whole: list[str] = []
     async with asyncio.timeout(PATIENCE):
-        while sum('"table":"0b-cut' in line for line in whole) < 3:
+        while sum(f'"table":"0b-cut{int(is_heard)}' in line for line in whole) < 3:
             whole = (await nina.http.get("/api/v1/games/export")).text.splitlines()
     gone, real = asyncio.Event(), type(site.parts.history).export
 
@@ -174,7 +259,13 @@ async def test_a_stream_whose_token_is_revoked_breaks_off(
     async with program(site.url, made["secret"]) as robot, robot.http.stream("GET", "/api/v1/games/export") as answer:
         lines = answer.aiter_lines()
         assert await anext(lines) == whole[0]
-        await nina.http.delete(f"/api/v1/me/tokens/{made['id']}")
+        if is_heard:
+            await nina.http.delete(f"/api/v1/me/tokens/{made['id']}")
+            async with asyncio.timeout(PATIENCE):
+                while not any(one.void.is_set() for one in site.parts.hub.visits):  # noqa: ASYNC110 -- the bell rings a moment later
+                    await asyncio.sleep(0.01)
+        else:
+            await valkey.hdel(f"{{{nina.id}}}tokens", made["id"])
         gone.set()
         with pytest.raises(RemoteProtocolError):
             await anext(lines)
