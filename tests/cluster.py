@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import signal
-import socket
 import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -18,6 +17,7 @@ from redis.crc import REDIS_CLUSTER_HASH_SLOTS
 from redis.exceptions import RedisError
 
 from app.embedded import dying_with_parent, valkey_program
+from tests.ports import held
 
 PATIENCE = 120  # seconds after which something hangs; never a measure of speed
 FIRST = 3
@@ -99,18 +99,18 @@ def _run(command: Sequence[str | Path], log: Path) -> subprocess.Popen[bytes]:
 @asynccontextmanager
 async def nodes(home: Path, count: int, *options: str, bus: bool = False) -> AsyncIterator[list[Node]]:
     """Servers that run; all of them end with the context."""
-    ports = _free_ports(2 * count)
-    made = [
-        Node(home / str(number), port, (*options, "--cluster-port", str(other)) if bus else options)
-        for number, (port, other) in enumerate(zip(ports[:count], ports[count:], strict=True))
-    ]
-    try:
-        for node in made:
-            await node.start()
-        yield made
-    finally:
-        for node in made:
-            await node.end()
+    with held(2 * count) as ports:
+        made = [
+            Node(home / str(number), port, (*options, "--cluster-port", str(other)) if bus else options)
+            for number, (port, other) in enumerate(zip(ports[:count], ports[count:], strict=True))
+        ]
+        try:
+            for node in made:
+                await node.start()
+            yield made
+        finally:
+            for node in made:
+                await node.end()
 
 
 @dataclass
@@ -174,9 +174,3 @@ def _field(info: Any, name: str) -> str:
     if isinstance(info, dict):
         return str(info[name])
     return dict(line.split(":", 1) for line in str(info).splitlines() if ":" in line)[name].strip()
-
-
-def _free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        held = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
-        return [one.getsockname()[1] for one in held]

@@ -99,10 +99,10 @@ class Receiver:
 
 
 @asynccontextmanager
-async def receiving(usual: Answer = 204, tls: ssl.SSLContext | None = None) -> AsyncIterator[Receiver]:
-    """A server on a free port of this machine."""
+async def receiving(usual: Answer = 204, tls: ssl.SSLContext | None = None, port: int = 0) -> AsyncIterator[Receiver]:
+    """A server on a port of this machine, a free one if none is named."""
     one = Receiver(usual=usual)
-    server = await asyncio.start_server(one.serve, "127.0.0.1", 0, ssl=tls)
+    server = await asyncio.start_server(one.serve, "127.0.0.1", port, ssl=tls)
     one.port = server.sockets[0].getsockname()[1]
     async with server:
         yield one

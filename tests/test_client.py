@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from app import client
 from app.client import At, Guest, TableLine
 from app.game.refusal import Refused, Why
 from tests.people import choice, running_site
+from tests.ports import held
 
 Json = dict[str, Any]
 PATIENCE = 30
@@ -180,9 +180,8 @@ async def plays_over_rest(guest: Guest, table: str, dice: Random) -> tuple[list[
 
 
 async def test_a_game_is_played_over_rest_alone_while_its_process_is_replaced(redis_url: str, database_url: str) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
     async with AsyncExitStack() as stack:
+        [port] = stack.enter_context(held())
         async with running_site(redis_url, database_url, port) as site:
             guest = await stack.enter_async_context(client.guest(site.url, "Nina"))
             opened = await guest.ask("POST", "/tables", {"options": {"target": 1}, "listed": False})

@@ -5,13 +5,16 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from os import kill
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
 
 from tests.party import PATIENCE, party
+from tests.ports import held
 from tests.serving import Serving, members, refusal, serving, settled, start
 
 TWO = ("serve", "--processes", "2")
@@ -95,25 +98,31 @@ async def test_told_to_stop_under_a_game_all_processes_end_and_the_game_is_kept(
     """Guests are sent elsewhere, and waited for, only where there may be an elsewhere and nobody is in a hurry."""
     urls = {} if store == "own" else {"REDIS_URL": redis_url, "DATABASE_URL": database_url}
     with ExitStack() as stack:
+        [port] = stack.enter_context(held())
+        urls["COINCHE_PORT"] = str(port)
         coinche = stack.enter_context(serving(tmp_path, *TWO, **urls))
-        port = coinche.url.rpartition(":")[2]
         async with party(coinche.url) as four:
             await four.more()
             before = members(coinche)
-            heard: list[str] = []
-            for line in four.lines:
-                line.on_message = lambda message: heard.append(message["type"])
+            parted: set[int] = set()
+
+            def hear(seat: int, message: dict[str, Any]) -> None:
+                if message["type"] == "bye":  # again where one comes to the other process before that goes too
+                    parted.add(seat)
+
+            for seat, line in enumerate(four.lines):
+                line.on_message = partial(hear, seat)
             coinche.process.send_signal(way)
             if goodbyes:
-                await eventually(lambda: heard.count("bye") == goodbyes)
+                await eventually(lambda: len(parted) == goodbyes)
                 coinche.process.send_signal(way)  # these four find nobody else: it need not wait for them
             said = await ended(coinche)
             assert said.splitlines()[-1] == LAST_WORDS
             assert "guests are still here" not in said
-            assert heard.count("bye") == goodbyes
+            assert len(parted) == goodbyes
             assert not any(map(lives, before))
             assert settled(tmp_path) == []
-            stack.enter_context(serving(tmp_path, *TWO, COINCHE_PORT=port, **urls))
+            stack.enter_context(serving(tmp_path, *TWO, **urls))
             await four.more()
         assert four.refused == []
 

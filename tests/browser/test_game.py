@@ -10,7 +10,8 @@ from pathlib import Path
 from httpx2 import AsyncClient
 from playwright.async_api import Browser
 
-from tests.browser.conftest import DESKTOP, PATIENCE, PHONE, Guest, guest
+from tests.browser.conftest import DESKTOP, PATIENCE, PHONE, SECONDS, Guest, guest
+from tests.ports import held
 from tests.serving import Serving, serving
 
 NAMES = ("Anne", "Bruno", "Chloé", "Driss")
@@ -51,7 +52,7 @@ async def play(guests: Sequence[Guest], until: str) -> None:
 
 async def archived(url: str, table: str) -> dict[str, object]:
     """The table's first game, once it is in the history."""
-    async with AsyncClient(base_url=url) as http, asyncio.timeout(60):
+    async with AsyncClient(base_url=url, timeout=SECONDS) as http, asyncio.timeout(SECONDS):
         while True:
             answer = await http.get(f"/api/v1/games/{table}/1")
             if answer.status_code == 200:
@@ -88,14 +89,14 @@ async def test_four_browsers_play_a_whole_game_and_see_the_same_result(chromium:
 
 async def test_the_server_is_killed_in_the_middle_of_a_trick_and_the_game_goes_on(chromium: Browser, tmp_path: Path) -> None:
     with contextlib.ExitStack() as stack:
-        coinche: Serving = stack.enter_context(serving(tmp_path))
-        port = coinche.url.rpartition(":")[2]
+        [port] = stack.enter_context(held())
+        coinche: Serving = stack.enter_context(serving(tmp_path, COINCHE_PORT=str(port)))
         async with four_at_a_table(chromium, coinche.url, target=1) as guests:
             hands = await _play_into_a_trick(coinche.url, guests)
             coinche.stop(signal.SIGKILL)
             for one in guests:
                 await one.by("reconnecting").wait_for(timeout=PATIENCE)
-            coinche = stack.enter_context(serving(tmp_path, COINCHE_PORT=port))
+            coinche = stack.enter_context(serving(tmp_path, COINCHE_PORT=str(port)))
             for one in guests:
                 await one.by("reconnecting").wait_for(state="detached", timeout=PATIENCE)
             assert [await one.hand() for one in guests] == hands
@@ -104,15 +105,19 @@ async def test_the_server_is_killed_in_the_middle_of_a_trick_and_the_game_goes_o
             await _agree(guests, record)
             deals = record["deals"]
             assert isinstance(deals, list)
-            assert all(set(hand) <= set(dealt) for hand, dealt in zip(hands, deals[-1]["hands"], strict=True))
+            # Not always of the last deal: where both sides have as much, one more is played.
+            assert any(all(set(one) <= set(all_of) for one, all_of in zip(hands, deal["hands"], strict=True)) for deal in deals)
 
 
 async def _play_into_a_trick(url: str, guests: Sequence[Guest]) -> list[list[str]]:
     """Play until a trick has two cards, by the server's account, and all pages show it; the hands at that moment."""
-    async with AsyncClient(base_url=f"{url}/api/v1/tables/{_table(guests[0])}") as table, asyncio.timeout(240):
+    async with (
+        AsyncClient(base_url=f"{url}/api/v1/tables/{_table(guests[0])}", timeout=SECONDS) as table,
+        asyncio.timeout(240),
+    ):
         while True:
             game = (await table.get("/game")).json()
-            trick = game["view"]["trick"]
+            trick = game["view"] and game["view"]["trick"]  # the game begins a moment after the last click
             hands = [await one.hand() for one in guests]
             if trick and len(trick["cards"]) == 2 and trick["number"] < 8:
                 if [len(hand) for hand in hands] == game["view"]["counts"]:

@@ -6,7 +6,7 @@ import pytest
 from httpx2 import AsyncClient
 from playwright.async_api import Browser
 
-from tests.browser.conftest import PATIENCE, PHONE, Guest, guest
+from tests.browser.conftest import PATIENCE, PHONE, SECONDS, Guest, guest
 from tests.serving import Serving, serving
 
 
@@ -29,7 +29,7 @@ async def nina(chromium: Browser, coinche: Serving, request: pytest.FixtureReque
 
 
 async def who_is(coinche: Serving, secret: str) -> tuple[int, str | None]:
-    async with AsyncClient(base_url=coinche.url, headers={"Authorization": f"Bearer {secret}"}, timeout=60) as http:
+    async with AsyncClient(base_url=coinche.url, headers={"Authorization": f"Bearer {secret}"}, timeout=SECONDS) as http:
         answer = await http.get("/api/v1/me")
         return answer.status_code, answer.json().get("name")
 

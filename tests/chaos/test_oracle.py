@@ -21,11 +21,11 @@ Answer = Appended | Known | Stale
 Append = Callable[..., Awaitable[Answer]]
 
 
-async def load(url: str, *options: str) -> tuple[int | None, dict[str, Any]]:
-    """The exit code of a short load, and its result."""
+async def load(url: str, *options: str, patience: int = 60) -> tuple[int | None, dict[str, Any]]:
+    """The exit code of a short load, and its result. `patience`: seconds after which a game hangs."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "app", "load", url, "--seconds", "1", "--tables", "1", "--think", "0.02", "--target", "300"),
-        *("--patience", "16", "--archive", "30", *options),
+        *("--patience", str(patience), "--archive", "60", *options),
         stdout=asyncio.subprocess.PIPE,
     )
     said, _ = await process.communicate()
@@ -91,6 +91,6 @@ async def test_a_server_with_a_fault_is_found_out(
 
     monkeypatch.setattr(RedisLog, "append", append)
     async with running_site(redis_url, database_url) as site:
-        code, result = await load(site.url, "--people", "4")
+        code, result = await load(site.url, "--people", "4", patience=16)
     assert code == 1
     assert any(named in line for line in result["differences"]), result["differences"]

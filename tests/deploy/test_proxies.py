@@ -2,13 +2,12 @@
 
 import asyncio
 import signal
-import socket
 import ssl
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 import httpx2
@@ -18,6 +17,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.typing import Origin
 
 from tests.party import PATIENCE, party
+from tests.ports import held
 from tests.serving import Serving, serving
 
 CADDY = Path(sys.executable).with_name("caddy")  # of the extra "dev"
@@ -48,31 +48,26 @@ async def test_only_a_named_proxy_is_believed(
 # --- deploy/Caddyfile ------------------------------------------------------------------------------------------------
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
-
-
 @contextmanager
-def caddy(folder: Path, site: str, *apps: Serving) -> Iterator[None]:
-    """The proxy as docker-compose.yml has it, on another port of this machine and before other processes."""
-    environment = {
-        "COINCHE_DOMAIN": site,
-        "COINCHE_APPS": " ".join(app.url.removeprefix("http://") for app in apps),
-        "COINCHE_PROXY_ADMIN": "off",
-        "COINCHE_HTTP_PORT": str(free_port()),
-        "HOME": str(folder),
-        "XDG_DATA_HOME": str(folder / "data"),
-        "XDG_CONFIG_HOME": str(folder / "config"),
-    }
-    command: list[str | Path] = [CADDY, "run", "--config", CADDYFILE, "--adapter", "caddyfile"]
-    with (folder / "log").open("wb") as log, subprocess.Popen(command, env=environment, stdout=log, stderr=log) as process:
-        try:
-            wait_for(site, process, folder / "log")
-            yield
-        finally:
-            process.terminate()
+def caddy(folder: Path, site: str, *apps: Serving) -> Iterator[str]:
+    """The proxy as docker-compose.yml has it, on another port of this machine and before other processes; its address."""
+    with ExitStack() as stack:
+        port, http_port = stack.enter_context(held(2))
+        environment = {
+            "COINCHE_DOMAIN": f"{site}:{port}",
+            "COINCHE_APPS": " ".join(app.url.removeprefix("http://") for app in apps),
+            "COINCHE_PROXY_ADMIN": "off",
+            "COINCHE_HTTP_PORT": str(http_port),
+            "HOME": str(folder),
+            "XDG_DATA_HOME": str(folder / "data"),
+            "XDG_CONFIG_HOME": str(folder / "config"),
+        }
+        command: list[str | Path] = [CADDY, "run", "--config", CADDYFILE, "--adapter", "caddyfile"]
+        log = stack.enter_context((folder / "log").open("wb"))
+        process = stack.enter_context(subprocess.Popen(command, env=environment, stdout=log, stderr=log))
+        stack.callback(process.terminate)
+        wait_for(f"{site}:{port}", process, folder / "log")
+        yield f"{site}:{port}"
 
 
 def wait_for(site: str, process: subprocess.Popen[bytes], log: Path) -> None:
@@ -89,22 +84,18 @@ def wait_for(site: str, process: subprocess.Popen[bytes], log: Path) -> None:
                 time.sleep(0.05)
 
 
-@contextmanager
-def two(folder: Path, **environment: str) -> Iterator[tuple[Serving, Serving]]:
-    """Two app processes that share their stores."""
-    trusting = {"COINCHE_PROXIES": "127.0.0.1"} | environment
-    with serving(folder, **trusting) as first, serving(folder, **trusting) as second:
-        yield first, second
+def app(folder: Path, urls: dict[str, str], port: int = 0) -> AbstractContextManager[Serving]:
+    """An app process that believes the proxy."""
+    return serving(folder, COINCHE_PROXIES="127.0.0.1", COINCHE_PORT=str(port), **urls)
 
 
 async def test_a_process_leaves_under_a_game_and_a_new_one_comes(tmp_path: Path, redis_url: str, database_url: str) -> None:
     """A roll-out: nobody who plays through the proxy is refused anything."""
     urls = {"REDIS_URL": redis_url, "DATABASE_URL": database_url}
-    site = f"http://127.0.0.1:{free_port()}"
     with ExitStack() as stack:
-        apps = list(stack.enter_context(two(tmp_path, **urls)))
-        ports = [app.url.rpartition(":")[2] for app in apps]
-        stack.enter_context(caddy(tmp_path, site, *apps))
+        ports = stack.enter_context(held(2))
+        apps = [stack.enter_context(app(tmp_path, urls, port)) for port in ports]
+        site = stack.enter_context(caddy(tmp_path, "http://127.0.0.1", *apps))
         async with party(site) as four, httpx2.AsyncClient(base_url=site, timeout=PATIENCE) as http:
             await four.more()
             for number in (0, 1):
@@ -113,8 +104,7 @@ async def test_a_process_leaves_under_a_game_and_a_new_one_comes(tmp_path: Path,
                     assert (await http.post("/api/v1/me", json={"name": "Ada"})).status_code == 200
                 assert apps[number].process.returncode == 0
                 await four.more()
-                heir = serving(tmp_path, COINCHE_PROXIES="127.0.0.1", COINCHE_PORT=ports[number], **urls)
-                apps[number] = await asyncio.to_thread(stack.enter_context, heir)
+                apps[number] = await asyncio.to_thread(stack.enter_context, app(tmp_path, urls, ports[number]))
                 await four.more()
         assert four.refused == []
         said = [app.stop(signal.SIGTERM) for app in apps]
@@ -123,12 +113,15 @@ async def test_a_process_leaves_under_a_game_and_a_new_one_comes(tmp_path: Path,
 
 async def test_a_killed_process_is_passed_over_at_once(tmp_path: Path, redis_url: str, database_url: str) -> None:
     urls = {"REDIS_URL": redis_url, "DATABASE_URL": database_url}
-    site = f"http://127.0.0.1:{free_port()}"
-    with two(tmp_path, **urls) as apps, caddy(tmp_path, site, *apps):
+    with (
+        app(tmp_path, urls) as first,
+        app(tmp_path, urls) as second,
+        caddy(tmp_path, "http://127.0.0.1", first, second) as site,
+    ):
         async with party(site) as four:
             await four.more()
-            apps[0].process.kill()
-            apps[0].process.wait(PATIENCE)
+            first.process.kill()
+            first.process.wait(PATIENCE)
             assert "secure" not in await cookie(site, {})  # a POST, and the proxy does not know yet
             await four.more()
         assert four.refused == []
@@ -136,10 +129,9 @@ async def test_a_killed_process_is_passed_over_at_once(tmp_path: Path, redis_url
 
 async def test_behind_tls_the_page_speaks_and_its_cookie_is_secure(tmp_path: Path, redis_url: str, database_url: str) -> None:
     urls = {"REDIS_URL": redis_url, "DATABASE_URL": database_url}
-    site = f"https://localhost:{free_port()}"
     anybody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     anybody.check_hostname, anybody.verify_mode = False, ssl.CERT_NONE  # caddy signs for localhost itself
-    with two(tmp_path, **urls) as apps, caddy(tmp_path, site, *apps):
+    with app(tmp_path, urls) as one, caddy(tmp_path, "https://localhost", one) as site:
         async with httpx2.AsyncClient(base_url=site, verify=anybody, timeout=PATIENCE) as http:
             answer = await http.post("/api/v1/me", json={"name": "Ada"}, headers={"Origin": site})
             assert answer.status_code == 200

@@ -26,6 +26,7 @@ from app.tables.notices import Heard, TableOpened
 from app.tables.post import JITTER, LONGEST_REST, WAITS, Fate, Letter, Mail, outcome
 from app.wire.hooks import write_notice
 from tests.people import people, started
+from tests.ports import held
 from tests.receiver import Receiver, eventually, receiving
 from tests.serving import refusal, serving
 
@@ -174,23 +175,22 @@ async def test_it_is_tried_again_until_it_arrives(post: Post, fault: int | str) 
 
 async def test_a_server_that_is_not_there_is_told_when_it_is_back(post: Post) -> None:
     post.waits = (0.05,) * 1000
-    async with receiving() as gone:
-        await post.hook(gone)
-    await post.happens()
-    async with post.working():
 
-        async def has_failed() -> bool:
-            [hook] = await post.hooks.of("g_nina")
-            return hook.failures >= 2
+    async def has_failed() -> bool:
+        [hook] = await post.hooks.of("g_nina")
+        return hook.failures >= 2
 
-        await eventually(has_failed)
-        [now] = await post.hooks.of("g_nina")
-        assert now.last is not None
-        assert now.last.result == "no_connection"
-        back = Receiver(port=gone.port)
-        async with await asyncio.start_server(back.serve, "127.0.0.1", gone.port):
-            await back.have(1)
-            await post.until()
+    with held() as [port]:
+        await post.hook(Receiver(port))
+        await post.happens()
+        async with post.working():
+            await eventually(has_failed)
+            [now] = await post.hooks.of("g_nina")
+            assert now.last is not None
+            assert now.last.result == "no_connection"
+            async with receiving(port=port) as back:
+                await back.have(1)
+                await post.until()
 
 
 async def test_given_up_after_the_last_try_it_can_be_sent_again(post: Post, servers: Servers, tmp_path: Path) -> None:

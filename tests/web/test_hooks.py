@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -25,6 +24,7 @@ from app.tables.table import Person as Known
 from app.tables.tokens import OF_A_GUEST, Scope
 from tests.described import description, fits
 from tests.people import Json, Person, Site, open_table, people, person, play, running_site, started
+from tests.ports import held
 from tests.receiver import Receiver, eventually, receiving
 from tests.web.test_secrecy import CARD, SECRET_KEYS, keys
 
@@ -339,9 +339,6 @@ async def test_the_page_shows_what_really_arrives(site: Site) -> None:
 async def test_the_receiver_of_the_page_knows_what_is_signed_from_what_is_not() -> None:
     [program] = re.findall(r"^```python receiver\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
     secret, other = "whsec_QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo=", "whsec_" + "QUJD" * 8
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    environment = os.environ | {"HOOK_SECRET": secret, "PORT": str(port)}
     letter, carrier = Letter("h", "msg_1", "ping", '{"name":"Élise"}'), Carrier(Doorman(LOCAL))
 
     async def answer(key: str) -> tuple[int | None, str]:
@@ -350,13 +347,17 @@ async def test_the_receiver_of_the_page_knows_what_is_signed_from_what_is_not() 
     async def is_there() -> bool:
         return (await answer(other))[0] is not None
 
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", program, env=environment, stderr=subprocess.DEVNULL)
-    try:
-        await eventually(is_there)
-        answers = [await answer(one) for one in (secret, other)]
-    finally:
-        process.kill()
-        await process.wait()
+    with held() as [port]:
+        environment = os.environ | {"HOOK_SECRET": secret, "PORT": str(port)}
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", program, env=environment, stderr=subprocess.DEVNULL
+        )
+        try:
+            await eventually(is_there)
+            answers = [await answer(one) for one in (secret, other)]
+        finally:
+            process.kill()
+            await process.wait()
     assert answers == [(204, "204"), (400, "400")]
 
 
