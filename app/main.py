@@ -139,6 +139,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
         openapi_tags=description.TAGS,
         license_info=description.LICENSE,
         servers=description.SERVERS,
+        openapi_url=None,  # `description` answers that
         docs_url=None,  # these pages live on scripts of others, which ours forbid
         redoc_url=None,
         generate_unique_id_function=description.operation_id,

@@ -22,7 +22,7 @@ _COMPONENT = "#/components/{}/{}"
 _SCHEMA = _COMPONENT.format("schemas", "")
 WORDS = words_of("en").words
 
-_SHARED = ("Rules", "Options")
+_COMMON = ("Rules", "Options")
 """Schemas that stand in many places."""
 
 
@@ -31,12 +31,9 @@ def complete(description: Json) -> Json:
     components = description.setdefault("components", {})
     components["schemas"] = components.get("schemas", {}) | _further()
     plain = re.sub(rf"(?<={re.escape(_SCHEMA)})\w+", lambda found: _plain(found[0]), json.dumps(description))
-    whole: Json = json.loads(plain)
-    schemas = {_plain(name): schema for name, schema in whole["components"]["schemas"].items()}
-    whole["components"]["schemas"] = schemas
-    shared: Json = {}
-    whole = _sharing(whole, shared)
-    schemas = whole["components"]["schemas"] | shared
+    gathered: Json = {}
+    whole: Json = _gathered(json.loads(plain), gathered)
+    schemas = {_plain(name): schema for name, schema in whole["components"]["schemas"].items()} | gathered
     for name, schema in schemas.items():
         _put_words(name, schema)
     whole["components"]["schemas"] = {name: schemas[name] for name in sorted(schemas)}
@@ -73,24 +70,24 @@ def _further() -> Json:
     return schemas | {"Question": {"description": "A question for the referee.", "anyOf": any_of}}
 
 
-def _sharing(value: Any, shared: Json) -> Any:
+def _gathered(value: Any, gathered: Json) -> Any:
     """The value with references where a schema stood that many have; these are put aside."""
     if isinstance(value, list):
-        return [_sharing(one, shared) for one in value]
+        return [_gathered(one, gathered) for one in value]
     if not isinstance(value, dict):
         return value
     if value.get("additionalProperties") is False and value.get("properties", {}).keys() == OPTIONS.keys():
-        name = _SHARED["required" not in value]
+        name = _COMMON["required" not in value]
         beside = {key: one for key, one in value.items() if key in ("default", "examples")}
-        shared[name] = {key: one for key, one in value.items() if key not in beside} | {"title": name}
+        gathered[name] = {key: one for key, one in value.items() if key not in beside} | {"title": name}
         return {"$ref": _SCHEMA + name} | beside
-    return {name: _sharing(one, shared) for name, one in value.items()}
+    return {name: _gathered(one, gathered) for name, one in value.items()}
 
 
 def _put_words(name: str, schema: Json) -> None:
     schema["title"] = name
     for field, told in schema.get("properties", {}).items():
-        said = WORDS[f"option.{field}"] if name in _SHARED else FIELDS.get(f"{name}.{field}")
+        said = WORDS[f"option.{field}"] if name in _COMMON else FIELDS.get(f"{name}.{field}")
         if said is None:
             said = f"Always `{told['const']}`" if "const" in told else FIELDS.get(field)
         if said is not None:

@@ -79,6 +79,10 @@ def test_every_problem_says_its_reasons() -> None:
                 assert (shown(example)["why"], shown(example)["status"]) == (name, int(status))
 
 
+async def test_it_is_told_to_anybody(stranger: Person) -> None:
+    assert (await stranger.http.get("/openapi.json")).json() == description()
+
+
 # --- the check itself ------------------------------------------------------------------------------------------------
 
 
@@ -129,10 +133,10 @@ async def test_every_code_has_words_in_each_language(stranger: Person, language:
     assert "lobby.title" not in told["words"]
 
 
-@pytest.mark.parametrize("path", ["/rules", "/i18n/fr"])
+@pytest.mark.parametrize("path", ["/api/v1/rules", "/api/v1/i18n/fr", "/openapi.json"])
 async def test_what_one_has_already_is_not_sent_again(stranger: Person, path: str) -> None:
-    first = await stranger.http.get(f"/api/v1{path}")
-    again = await stranger.http.get(f"/api/v1{path}", headers={"If-None-Match": first.headers["etag"]})
+    first = await stranger.http.get(path)
+    again = await stranger.http.get(path, headers={"If-None-Match": first.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
 
 
