@@ -60,6 +60,9 @@ VERSION = hashlib.sha256(_TEXT.encode()).hexdigest()[:12]
 
 _LIBRARY = _TEXT.replace("VERSION", VERSION)
 
+_OPTIONS: dict[str, Any] = {"decode_responses": True, "encoding_errors": "replace", "health_check_interval": 10}
+"""What is no UTF-8 is no text of ours, and must not stop what stands beside it."""
+
 CROWD_SECONDS = 5.0
 """How long a question waits for others that are asked at the same time."""
 
@@ -121,7 +124,7 @@ Store = Redis | Cluster
 def connect(url: str) -> Store:
     """A client of the store at this URL. Raises ValueError."""
     if _CLUSTER not in url:
-        return Redis.from_pool(Pool.from_url(url, decode_responses=True, health_check_interval=10))
+        return Redis.from_pool(Pool.from_url(url, **_OPTIONS))
     scheme, _, rest = url.partition(_CLUSTER)
     place, slash, path = rest.partition("/")
     who, at, hosts = place.rpartition("@")
@@ -131,7 +134,7 @@ def connect(url: str) -> Store:
         options.pop(name, None)
     if options.pop("connection_class", None) is SSLConnection:
         options["ssl"] = True
-    return Cluster(nodes, decode_responses=True, health_check_interval=10, **options)
+    return Cluster(nodes, **_OPTIONS, **options)
 
 
 def _node(place: str) -> tuple[str, int]:
