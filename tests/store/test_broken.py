@@ -9,14 +9,16 @@ from redis.asyncio import Redis
 from app.game.seats import Seat
 from app.store.bell import RedisBell
 from app.store.company import RedisCompany
-from app.store.dice import now_ms
+from app.store.dice import SystemDice, now_ms
 from app.store.hooks import RedisHooks, RedisPostbox
 from app.store.keys import VOID, WORK, Keys
 from app.store.lobby import RedisLobby
 from app.store.log import RedisLog
 from app.store.server import connect
+from app.tables.croupier import Croupier
 from app.tables.hooks import Reach
 from app.tables.notices import Heard
+from app.tables.play import Tables
 from app.tables.ports import Rang, Said
 from app.tables.post import Fate, Letter, Outcome
 from tests.people import PATIENCE
@@ -134,3 +136,27 @@ async def test_dead_letters_beside_a_broken_one_are_listed(valkey: Redis, log: R
         await valkey.zadd("{hooks}dead", {f"{made[0].id} x{number}": 1})
         await valkey.hset("{hooks}mail", f"{made[0].id} x{number}", broken)
     assert [one.letter.id for one in await box.dead()] == ["msg_1"]
+
+
+async def test_duties_beside_a_broken_shard_are_done(log: RedisLog, valkey: Redis) -> None:
+    await valkey.zadd(KEYS.dues, {TABLE: 1})
+    await valkey.set(Keys("00-broken").dues, "no set")
+    assert (await log.claim(1_000)).tables == (TABLE,)
+
+
+async def test_time_is_given_back_beside_a_broken_table(log: RedisLog, valkey: Redis) -> None:
+    await log.open(opened(id="00-broken"))
+    for table in ("00-broken", TABLE):
+        keys, due = Keys(table), now_ms() + 60_000
+        await valkey.hset(keys.meta, mapping={"waits": "1", "due": f"{due}" if table == TABLE else ""})
+        await valkey.zadd(keys.dues, {table: due})
+        await valkey.set(keys.dues.replace("dues", "alive"), f"{now_ms() - 10_000}")
+    await valkey.xadd(Keys("00-broken").log, {"entry": "x", "at": "1", "due": ""}, id="1-0")
+    await valkey.hset(Keys("00-broken").meta, "seq", "1")
+    working = asyncio.create_task(Croupier(Tables(log, RedisLobby(valkey)), log, SystemDice()).run())
+    async with asyncio.timeout(PATIENCE):
+        while await valkey.hget(KEYS.meta, "seq") != "1" and not working.done():  # noqa: ASYNC110 -- the store has nothing to wait on
+            await asyncio.sleep(0.01)
+    assert await valkey.hget(KEYS.meta, "seq") == "1"
+    working.cancel()
+    await asyncio.gather(working, return_exceptions=True)
