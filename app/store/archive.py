@@ -22,7 +22,7 @@ from app import metrics
 from app.game.refusal import Refused, Why
 from app.game.seats import SEATS, Seat
 from app.rating import Rating, after, counts, shown
-from app.store.keys import TABLE_DAYS, Keys, dead_of, kept_ms, outboxes
+from app.store.keys import SHARDS, TABLE_DAYS, Keys, dead_of, kept_ms, outboxes
 from app.store.log import RedisLog
 from app.store.models import Deal, Game, GameSeat, LogEntry, Player
 from app.store.postgres import is_away
@@ -195,7 +195,9 @@ class Archive:
 
     async def _take_out(self, letter: _Letter, wrong: str = "", notice: str = "") -> None:
         """An archived game frees its table, and hooks hear of it; one with which something is wrong holds its table."""
-        of = Keys(letter.fields["table"])
+        of = Keys(letter.fields.get("table", ""))
+        if of.outbox != letter.outbox:  # there is no such table, and all keys have to lie together
+            of = Keys(next(shard for shard in SHARDS if Keys(shard).outbox == letter.outbox))
         keys = [*of.lasting, letter.outbox, letter.tries, letter.dead, of.notices]
         await call(self._redis, "take_out", keys, letter.id, GROUP, self._kept, wrong, notice)
 

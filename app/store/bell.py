@@ -8,6 +8,7 @@ from typing import Any
 from redis.asyncio.client import PubSub
 
 from app.game.refusal import Refused, Why
+from app.store.broken import read_or_pass
 from app.store.keys import HERE, VOID, WORK, Keys
 from app.store.server import AWAY, Cluster, Store, reply
 from app.tables.ports import Rang
@@ -76,7 +77,8 @@ class RedisBell:
                     yield Voided(person, token or None)
                 continue
             table = channel.rpartition("ch:")[2]
-            yield Rang(table, data == HERE, read_said(data) if data.startswith("{") else None)
+            said = read_or_pass(read_said, data, channel) if data.startswith("{") else None
+            yield Rang(table, data == HERE, said)
 
     async def work(self) -> AsyncIterator[str]:
         self._heard.add(WORK)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from app.game.refusal import Refused, Why
 from app.game.seats import Seat
+from app.store.broken import read_or_pass
 from app.store.dice import now_ms
 from app.store.keys import HERE, TABLE_DAYS, Keys, kept_ms
 from app.store.server import Store, call, reply
@@ -47,5 +48,6 @@ class RedisCompany:
             raise Refused(Why.NO_SUCH_TABLE)
 
     async def talk(self, table: str) -> Sequence[Said]:
-        lines = await reply(self._redis.lrange(Keys(table).talk, 0, -1))
-        return tuple(read_said(line) for line in lines)
+        key = Keys(table).talk
+        lines = [read_or_pass(read_said, line, key) for line in await reply(self._redis.lrange(key, 0, -1))]
+        return tuple(said for said in lines if said is not None)

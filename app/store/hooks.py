@@ -15,11 +15,13 @@ import base64
 import json
 import secrets
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import structlog
 
 from app.game.refusal import Refused, Why
+from app.store.broken import UNREADABLE, read_or_pass
 from app.store.dice import now_ms
 from app.store.keys import GUEST_SECONDS, SHARDS
 from app.store.server import AWAY, Store, call, reply, together
@@ -58,6 +60,10 @@ def _of(person: str) -> str:
 
 def _all(event: Heard) -> str:
     return f"{{hooks}}all:{event.value}"
+
+
+def _queue(hook: str) -> str:
+    return f"{{hooks}}q:{hook}"
 
 
 def _notices(shard: str) -> str:
@@ -136,7 +142,7 @@ class RedisPostbox:
             return Stamped(shard, id, int(fields["at"]), read_notice(fields["notice"], due))
         except NewerFormat:
             return None
-        except (ValueError, KeyError, TypeError) as error:
+        except UNREADABLE as error:
             _log.error("a notice cannot be read and was dropped", shard=shard, id=id, error=type(error).__name__)
             await reply(self._redis.xdel(_notices(shard), id))
             return None
@@ -166,10 +172,19 @@ class RedisPostbox:
 
     async def claim(self, lease: int, most: int) -> Sequence[Mail]:
         claimed = await call(self._redis, "claim_mail", [_DUE, _MAIL], str(lease), str(most))
-        return [
-            Mail(_letter(hook, name, told := json.loads(record)), url, secret, told["tries"])
-            for hook, name, record, url, secret in claimed
-        ]
+        found = [await self._mail(*one) for one in claimed]
+        return [mail for mail in found if mail is not None]
+
+    async def _mail(self, hook: str, name: str, record: str, url: str, secret: str) -> Mail | None:
+        """What is to be carried; what can never be read is dropped."""
+        try:
+            told = json.loads(record)
+            return Mail(_letter(hook, name, told), url, secret, int(told["tries"]))
+        except UNREADABLE as error:
+            _log.error("a letter cannot be read and was dropped", hook=hook, letter=name, error=type(error).__name__)
+            await reply(self._redis.zrem(_queue(hook), name))
+            await reply(self._redis.hdel(_MAIL, f"{hook} {name}"))
+            return None
 
     async def settle(self, mail: Mail, outcome: Outcome) -> None:
         letter = mail.letter
@@ -185,8 +200,9 @@ class RedisPostbox:
         for (name, at), record in zip(names, records, strict=True):
             if record is not None:  # or it was sent again or removed just now
                 hook, _, letter = name.partition(" ")
-                told = json.loads(record)
-                found.append(Dead(_letter(hook, letter, told), int(at), told["result"]))
+                dead = read_or_pass(partial(_dead, hook, letter, int(at)), record, name)
+                if dead is not None:
+                    found.append(dead)
         return found
 
     async def redeliver(self, letter: Letter) -> bool:
@@ -197,6 +213,11 @@ class RedisPostbox:
 def _record(letter: Letter, tries: int, result: str) -> str:
     told = {"event": letter.event, "body": letter.body, "tries": tries, "result": result}
     return json.dumps(told, separators=(",", ":"), ensure_ascii=False)
+
+
+def _dead(hook: str, id: str, at: int, record: str) -> Dead:
+    told = json.loads(record)
+    return Dead(_letter(hook, id, told), at, told["result"])
 
 
 def _letter(hook: str, id: str, told: Mapping[str, Any]) -> Letter:

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
+from app.store.broken import read_or_pass
 from app.store.dice import now_ms
 from app.store.keys import GUEST_SECONDS
 from app.store.server import Store, call, reply
@@ -34,11 +35,13 @@ class RedisLobby:
             await reply(self._redis.hdel(self.KEY, table.id))
 
     async def tables(self) -> Sequence[Listed]:
-        shown = {name: json.loads(text) for name, text in (await reply(self._redis.hgetall(self.KEY))).items()}
-        idle = [name for name, one in shown.items() if one["touched"] < now_ms() - IDLE_MS]
+        lines = await reply(self._redis.hgetall(self.KEY))
+        shown = {name: read_or_pass(_line, text, self.KEY) for name, text in lines.items()}
+        idle = [name for name, one in shown.items() if one is None or one.touched < now_ms() - IDLE_MS]
         if idle:
             await reply(self._redis.hdel(self.KEY, *idle))
-        listed = [one for name, text in shown.items() if name not in idle and (one := _listed(text)) is not None]
+            shown = {name: one for name, one in shown.items() if name not in idle}
+        listed = [one.listed for one in shown.values() if one is not None and one.listed is not None]
         return sorted(listed, key=lambda one: (one.table.created, one.table.id), reverse=True)
 
     async def seat(self, person: str, table: str) -> None:
@@ -56,9 +59,18 @@ class RedisLobby:
         return f"{{{person}}}tables"
 
 
-def _listed(shown: dict[str, Any]) -> Listed | None:
-    """A table as the index has it, or None if only a newer release can read that."""
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of the index: when something last happened at the table; the table, unless only a newer release can read it."""
+
+    touched: int
+    listed: Listed | None
+
+
+def _line(text: str) -> _Line:
+    shown = json.loads(text)
+    touched = int(shown["touched"])
     try:
-        return Listed(read_frame(shown["frame"]), shown["playing"])
+        return _Line(touched, Listed(read_frame(shown["frame"]), bool(shown["playing"])))
     except NewerFormat:
-        return None
+        return _Line(touched, None)

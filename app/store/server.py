@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+import structlog
 from redis.asyncio import Redis, RedisCluster
 from redis.asyncio.cluster import ClusterNode
 from redis.asyncio.connection import ConnectionPool, SSLConnection, parse_url
@@ -51,6 +52,8 @@ AWAY = (
 _CANNOT_WRITE = ("NOREPLICAS", "MISCONF", "CLUSTERDOWN", "MASTERDOWN", "Script attempted to access a non local key")
 """The same, where the client has no name for it or a Function met it."""
 
+_log = structlog.get_logger()
+
 _CLUSTER = "+cluster://"
 _FILES = ("functions", "tables", "people", "hooks")
 _TEXT = "\n".join(Path(__file__).with_name(f"{name}.lua").read_text() for name in _FILES)
@@ -59,6 +62,9 @@ VERSION = hashlib.sha256(_TEXT.encode()).hexdigest()[:12]
 """Names the library of functions: two releases whose functions differ can share a store, and neither takes the other's away."""
 
 _LIBRARY = _TEXT.replace("VERSION", VERSION)
+
+_OPTIONS: dict[str, Any] = {"decode_responses": True, "encoding_errors": "replace", "health_check_interval": 10}
+"""What is no UTF-8 is no text of ours, and must not stop what stands beside it."""
 
 CROWD_SECONDS = 5.0
 """How long a question waits for others that are asked at the same time."""
@@ -121,7 +127,7 @@ Store = Redis | Cluster
 def connect(url: str) -> Store:
     """A client of the store at this URL. Raises ValueError."""
     if _CLUSTER not in url:
-        return Redis.from_pool(Pool.from_url(url, decode_responses=True, health_check_interval=10))
+        return Redis.from_pool(Pool.from_url(url, **_OPTIONS))
     scheme, _, rest = url.partition(_CLUSTER)
     place, slash, path = rest.partition("/")
     who, at, hosts = place.rpartition("@")
@@ -131,7 +137,7 @@ def connect(url: str) -> Store:
         options.pop(name, None)
     if options.pop("connection_class", None) is SSLConnection:
         options["ssl"] = True
-    return Cluster(nodes, decode_responses=True, health_check_interval=10, **options)
+    return Cluster(nodes, **_OPTIONS, **options)
 
 
 def _node(place: str) -> tuple[str, int]:
@@ -200,8 +206,11 @@ async def together(redis: Store, ask: Callable[[Any], Sequence[Any]]) -> list[An
 
 
 async def call_each(redis: Store, name: str, each: Sequence[Sequence[str]], *args: str) -> list[Any]:
-    """Call a function for each of these sets of keys; of those whose server is away there is no answer. Raises `Refused`."""
-    answers = await call_all(redis, name, [(keys, args) for keys in each])
+    """Call a function for each of these sets of keys; of those that fail there is no answer. Raises `Refused`."""
+    answers = await _ask_all(redis, name, [(keys, args) for keys in each])
+    for one in answers:
+        if isinstance(one, Exception) and not isinstance(one, AWAY):
+            _log.error("a part of the store does not answer as it should", function=name, error=str(one))
     good = [one for one in answers if not isinstance(one, Exception)]
     if not good:
         raise Refused(Why.BUSY)
@@ -213,6 +222,14 @@ async def call_all(redis: Store, name: str, calls: Sequence[tuple[Sequence[str],
 
     Raises `Refused` if it is the only one.
     """
+    answers = await _ask_all(redis, name, calls)
+    for one in answers:
+        if isinstance(one, Exception) and not isinstance(one, AWAY):
+            raise one
+    return answers
+
+
+async def _ask_all(redis: Store, name: str, calls: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[Any]:
     answers: list[Any] = []
     for attempt in (1, 2):
         answers = await together(redis, lambda to: [_function(to, name, keys, args) for keys, args in calls])
@@ -220,9 +237,6 @@ async def call_all(redis: Store, name: str, calls: Sequence[tuple[Sequence[str],
             await load(redis)
         else:
             break
-    for one in answers:
-        if isinstance(one, Exception) and not isinstance(one, AWAY):
-            raise one
     return answers
 
 

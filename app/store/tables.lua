@@ -141,7 +141,7 @@ local function give_back(dues, last, gap)
     local meta = string.gsub(dues, 'dues$', 't:' .. id)
     if due > last and redis.call('HGET', meta, 'waits') == '1' then
       redis.call('ZADD', dues, whole(due + gap), id)
-      redis.call('HSET', meta, 'due', whole(tonumber(redis.call('HGET', meta, 'due')) + gap))
+      redis.call('HSET', meta, 'due', whole((tonumber(redis.call('HGET', meta, 'due')) or due) + gap))
       moved[#moved + 1] = id
     end
   end

@@ -115,6 +115,8 @@ class Croupier:
             pass
         except Refused as refused:
             _log.warning("time given back untold", table=table, why=refused.why.value)
+        except Exception:
+            _log.exception("time given back untold", table=table)
 
     def _command(self, table: Table, pending: Duty) -> Command:
         if pending.seat is None:

@@ -28,7 +28,7 @@ _log = structlog.get_logger()
 @router.get("/tables")
 async def my_tables(me: Me, parts: PartsDep) -> forms.OwnTables:
     """The tables at which the asker sits, newest first."""
-    found = [await _own_now(parts, me, table) for table in await parts.lobby.seats(me.id)]
+    found = [await _own_if_any(parts, me, table) for table in await parts.lobby.seats(me.id)]
     return {"tables": [one for one in found if one is not None]}
 
 
@@ -36,6 +36,17 @@ async def my_tables(me: Me, parts: PartsDep) -> forms.OwnTables:
 async def my_events(request: Request, me: Me, parts: PartsDep) -> Response:
     """What becomes of the tables at which the asker sits, beginning with the tables as they are."""
     return Stream(lambda: _following_all(parts, me), request.headers.get("accept", ""))
+
+
+async def _own_if_any(parts: Parts, me: Person, table: str) -> forms.OwnTable | None:
+    """The same as `_own_now`, but a table that cannot be told keeps no other from being told."""
+    try:
+        return await _own_now(parts, me, table)
+    except (Refused, NewerFormat):
+        raise
+    except Exception:
+        _log.exception("own table failed", table=table)
+        return None
 
 
 async def _own_now(parts: Parts, me: Person, table: str) -> forms.OwnTable | None:

@@ -264,6 +264,28 @@ async def test_a_poisoned_letter_goes_aside_after_five_tries(valkey: Redis, post
     }
 
 
+@pytest.mark.parametrize(
+    "poison",
+    [
+        {"x": "y"},
+        {b"\xff": b"\xff"},
+        {"table": "zz", "game": "zz/1", "frame": "{", "first": "x", "last": "y"},
+        {"table": "05-elsewhere", "game": "05-elsewhere/1", "frame": "{}", "first": "1", "last": "1"},
+        {"table": "", "game": "", "frame": "", "first": "", "last": ""},
+    ],
+)
+async def test_what_is_no_letter_at_all_goes_aside(
+    valkey: Redis, postgres: AsyncEngine, archive: Archive, poison: dict[Any, Any]
+) -> None:
+    await valkey.xadd(OUTBOX, poison)
+    await store(RedisLog(valkey), played(RULES))
+    assert sum([await archive.drain_once() for _ in range(TRIES + 1)]) == 2
+    assert await rows(postgres, Game) == 1
+    [aside] = await letters(valkey, f"{OUTBOX}:dead")
+    assert "error" in aside
+    assert await valkey.xlen(OUTBOX) == 0
+
+
 async def test_what_was_put_aside_is_tried_anew_when_it_is_told_so(
     valkey: Redis, postgres: AsyncEngine, archive: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:

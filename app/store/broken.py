@@ -1,0 +1,22 @@
+"""What stands in the store and nobody can read is passed over, so that it stops nothing else."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import structlog
+
+Read = TypeVar("Read")
+
+UNREADABLE = (ValueError, KeyError, TypeError, AttributeError)
+"""What is raised by reading something that was never written so."""
+
+_log = structlog.get_logger()
+
+
+def read_or_pass(read: Callable[[str], Read], stored: str, where: str) -> Read | None:
+    """What is read of it, or None where it was never written so. `NewerFormat` passes through."""
+    try:
+        return read(stored)
+    except UNREADABLE as error:
+        _log.error("something in the store cannot be read and was passed over", where=where, error=type(error).__name__)
+        return None
