@@ -75,7 +75,7 @@ async def test_a_process_that_is_killed_before_it_can_serve_is_replaced_too(tmp_
             [young] = members(coinche) - stays
             kill(young, signal.SIGKILL)
             await eventually(lambda stays=stays, young=young: len(members(coinche) - stays - {young}) == 1)  # type: ignore[misc]
-        async with httpx2.AsyncClient(base_url=coinche.url) as http:
+        async with httpx2.AsyncClient(base_url=coinche.url, timeout=PATIENCE) as http:
             assert (await http.get("/health/live")).status_code == 200
         assert coinche.process.poll() is None
 
