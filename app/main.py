@@ -53,6 +53,7 @@ from app.web import (
     tables,
     tokens,
 )
+from app.web.head import Head
 from app.web.hub import Hub
 from app.web.parts import Parts
 
@@ -151,6 +152,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
     gate.install(app, settings.cors)
     pages.install(app, settings.origins)
     description.install(app)
+    app.add_middleware(Head)
     return app
 
 

@@ -156,6 +156,7 @@ async def unless(work: Coroutine[Any, Any, Done], *ends: Coroutine[Any, Any, Any
     """Do the work, but stop where one of the others ends before it."""
     tasks = (asyncio.create_task(work), *map(asyncio.create_task, ends))
     try:
+        heed()
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         return tasks[0].result() if tasks[0].done() else None
     finally:

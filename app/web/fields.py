@@ -91,6 +91,7 @@ FIELDS: Mapping[str, str] = {
     "lines": "What the score is made of; the points of a side's lines sum to its score",
     "links": "Where to find it; paths where the operator has named no address",
     "listed": "Whether the lobby shows the table",
+    "closable": "Whether its host may close the table as things stand",
     "lowest": "Lowest number that may be bid, in points; null: only a capot is left",
     "made": "Whether the contract was made",
     "master": "The seat that is taking the trick as it stands; null before its first card",
