@@ -174,7 +174,7 @@ async def test_a_connection_that_is_closed_before_it_is_written_to_costs_nothing
         await send(connection, command)
 
     monkeypatch.setattr(Connection, "_send_packed_command", close_first)
-    assert await RedisLobby(store).seats(NINA.id) == []
+    assert await RedisLobby(store).seats("g_nobody") == []
     assert closed
     closed.clear()
     with pytest.raises(Refused, match="busy"):
