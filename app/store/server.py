@@ -120,6 +120,19 @@ class Cluster(RedisCluster):
             return int(self.keyslot(args[2]))
         return int(await super()._determine_slot(command, *args))
 
+    async def _execute_command(self, target_node: ClusterNode, *args: Any, **options: Any) -> Any:
+        """The client asks again where a connection was lost; it trips over one that was closed before it wrote to it."""
+        try:
+            return await super()._execute_command(target_node, *args, **options)
+        except AttributeError as error:
+            if not _was_closed(error):
+                raise
+            raise Unconnected("closed before it was written to") from error
+
+
+def _was_closed(error: AttributeError) -> bool:
+    return error.name == "writelines"
+
 
 Store = Redis | Cluster
 
@@ -158,6 +171,10 @@ async def reply(asked: Any) -> Any:
         return await asked
     except AWAY:
         raise Refused(Why.BUSY) from None
+    except AttributeError as error:
+        if _was_closed(error):
+            raise Refused(Why.BUSY) from None
+        raise
     except ResponseError as error:
         if any(word in str(error) for word in _CANNOT_WRITE):
             raise Refused(Why.BUSY) from None

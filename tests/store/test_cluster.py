@@ -4,8 +4,10 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, suppress
+from typing import Any
 
 import pytest
+from redis.asyncio.connection import Connection
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -156,6 +158,29 @@ async def test_a_server_that_has_forgotten_the_functions_is_taught_them_again(si
     for table in await one_on_each(six, processes[0].redis, "taught"):  # type: ignore[arg-type]
         await Nina(processes, table).begin()
     await processes[0].log.claim(1)
+
+
+async def test_a_connection_that_is_closed_before_it_is_written_to_costs_nothing(
+    store: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another task has found that the servers have changed places, and closes all."""
+    log, send = RedisLog(store, replicas=1), Connection._send_packed_command
+    await log.prepare()
+    closed: list[Connection] = []
+
+    async def close_first(connection: Connection, command: Any) -> None:
+        if not closed:
+            closed.append(connection)
+            await connection.disconnect()
+        await send(connection, command)
+
+    monkeypatch.setattr(Connection, "_send_packed_command", close_first)
+    assert await RedisLobby(store).seats("g_nobody") == []
+    assert closed
+    closed.clear()
+    with pytest.raises(Refused, match="busy"):
+        await log.find("00-x", "g_nina:c")
+    assert await log.find("00-x", "g_nina:c") is None
 
 
 async def test_what_rings_on_one_server_is_heard_at_all(six: Six, store: Cluster, processes: Sequence[Process]) -> None:
