@@ -24,5 +24,8 @@ class Head:
                 await send(message)
                 begun.set()
 
-        await unless(self._app({**scope, "method": "GET"}, receive, begin), begun.wait())
+        async def whole() -> None:
+            await self._app({**scope, "method": "GET"}, receive, begin)
+
+        await unless(whole(), begun.wait())
         await send({"type": "http.response.body"})
