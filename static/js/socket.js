@@ -71,9 +71,10 @@ export class Line {
     this.send({ type: "join", table: this.table, as: "player" });
   }
 
-  /** Dial at once if the line is down or has been silent too long; else ask for a sign of life. */
+  /** Dial at once if the line is down or has been silent too long, and soon again; else ask for a sign of life. */
   now() {
     if (this.closed) return;
+    this.attempt = 0;
     if (this.#isSilentFor(HASTE)) this.#open();
     else if (this.socket?.readyState === WebSocket.OPEN) this.#ping();
   }

@@ -81,7 +81,11 @@ async def test_what_is_no_route_is_not_there_for_anybody(programs: dict[Scope, P
     for one in programs.values():
         assert (await one.get("/nothing", 404))["why"] == "not_found"
         assert (await one.delete("/rules", 405))["why"] == "not_allowed"
-        assert (await one.http.head("/api/v1/tables")).status_code == 405
+
+
+async def test_head_wants_the_scope_that_get_wants(programs: dict[Scope, Person]) -> None:
+    for scope, one in programs.items():
+        assert (await one.http.head("/api/v1/tables")).status_code == (200 if scope is Scope.READ else 403)
 
 
 async def test_an_operators_token_makes_tokens_but_none_like_itself(site: Site) -> None:
