@@ -111,9 +111,8 @@ class GameWon:
     totals: BySide[int]
 
 
-Event = (
+PublicEvent = (
     DealCommitted
-    | HandsDealt
     | CallMade
     | RedealClaimed
     | DealPassedOut
@@ -126,3 +125,6 @@ Event = (
     | DealScored
     | GameWon
 )
+"""What all may see, whoever looks (`app.game.view.redact`)."""
+
+Event = HandsDealt | PublicEvent

@@ -24,6 +24,7 @@ from app.game.events import (
     HandsDealt,
     MeldsAnnounced,
     MeldsShown,
+    PublicEvent,
     RedealClaimed,
     ShownMeld,
     TrickTaken,
@@ -363,20 +364,6 @@ class HandsSeen:
     hands: tuple[tuple[Card, ...] | None, ...]
 
 
-PublicEvent = (
-    DealCommitted
-    | CallMade
-    | RedealClaimed
-    | DealPassedOut
-    | ContractSet
-    | CardPlayed
-    | BeloteSaid
-    | MeldsAnnounced
-    | MeldsShown
-    | TrickTaken
-    | DealScored
-    | GameWon
-)
 Seen = PublicEvent | HandsSeen
 
 

@@ -44,13 +44,10 @@ def _of_playwright() -> str | None:
 
 
 def _install() -> None:
-    if "CHROMIUM" in os.environ or os.geteuid() != 0 or not shutil.which("apt-get"):
+    if "CHROMIUM" in os.environ:
         return
-    print("No Chromium found: installing it with apt-get ...", file=sys.stderr)
-    quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    packages = ["chromium", "fonts-dejavu-core"]
-    for command in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *packages]):
-        subprocess.run(["apt-get", *command], env=quiet, stdout=sys.stderr, check=False)
+    script = Path(__file__).parents[2] / "scripts" / "bring"
+    subprocess.run([script, "chromium", "fonts-dejavu-core"], stdout=sys.stderr, check=False)
 
 
 def main() -> None:

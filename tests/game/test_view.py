@@ -8,7 +8,7 @@ import pytest
 from app.game import events as all_events
 from app.game.actions import Doubled, Redeal, Right
 from app.game.auction import Bids
-from app.game.events import DealCommitted, Event, HandsDealt, RedealClaimed
+from app.game.events import DealCommitted, Event, HandsDealt, PublicEvent, RedealClaimed
 from app.game.refusal import Why
 from app.game.rules import PRESETS, Rules
 from app.game.seats import SEATS, BySide, Side
@@ -25,7 +25,6 @@ from app.game.view import (
     Laid,
     LastTrick,
     MeldSeen,
-    PublicEvent,
     View,
     moves,
     redact,

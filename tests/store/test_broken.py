@@ -1,7 +1,6 @@
 """What stands in the store and nobody can read stops nothing else."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 from redis.asyncio import Redis
@@ -14,7 +13,6 @@ from app.store.hooks import RedisHooks, RedisPostbox
 from app.store.keys import VOID, WORK, Keys
 from app.store.lobby import RedisLobby
 from app.store.log import RedisLog
-from app.store.server import connect
 from app.tables.croupier import Croupier
 from app.tables.hooks import Reach
 from app.tables.notices import Heard
@@ -28,13 +26,6 @@ BROKEN = [b"", b"x", b"{", b"{}", b"[]", b"7", b'"x"', b"null", b"\xff\xfe", b'{
 TABLE = opened().id
 KEYS = Keys(TABLE)
 SAID = Said(1, Seat.FIRST, "Nina", "hello", None)
-
-
-@pytest.fixture
-async def valkey(redis_url: str) -> AsyncIterator[Redis]:
-    async with connect(redis_url) as client:
-        assert isinstance(client, Redis)
-        yield client
 
 
 @pytest.fixture
