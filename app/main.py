@@ -20,8 +20,9 @@ from app.post.office import Office
 from app.settings import Settings
 from app.store.archive import Archive
 from app.store.bell import RedisBell
+from app.store.clock import StoreClock, monotonic_ms
 from app.store.company import RedisCompany
-from app.store.dice import SystemDice, now_ms
+from app.store.dice import SystemDice
 from app.store.guests import RedisGuests
 from app.store.history import SqlHistory
 from app.store.hooks import RedisHooks, RedisPostbox
@@ -65,6 +66,7 @@ class Joined:
     """The stores and the use cases on them."""
 
     redis: Store
+    clock: StoreClock
     engine: AsyncEngine
     bell: RedisBell
     tables: Tables
@@ -80,8 +82,9 @@ async def joined(settings: Settings, redis_url: str, database_url: str) -> Async
     """Connect to both stores and join what stands on them."""
     engine = connect_postgres(database_url)
     async with connect(redis_url) as redis:
-        log = RedisLog(redis, settings.redis_wait, settings.table_days)
-        bell, board = RedisBell(redis), Board(RedisLobby(redis), now_ms)
+        clock = StoreClock()
+        log = RedisLog(redis, settings.redis_wait, settings.table_days, clock)
+        bell, board = RedisBell(redis), Board(RedisLobby(redis, clock), monotonic_ms)
         await log.prepare()
         await bell.prepare()
         tables = Tables(log, board)
@@ -89,7 +92,7 @@ async def joined(settings: Settings, redis_url: str, database_url: str) -> Async
         doorman = Doorman(settings.hooks_inside)
         office = Office(RedisPostbox(redis), Carrier(doorman), next(iter(settings.origins), ""))
         croupier = Croupier(tables, log, SystemDice())
-        yield Joined(redis, engine, bell, tables, board, croupier, archive, doorman, office)
+        yield Joined(redis, clock, engine, bell, tables, board, croupier, archive, doorman, office)
         await bell.close()
     await engine.dispose()
 
@@ -100,8 +103,8 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with joined(settings, redis_url, database_url) as on:
-            company = RedisCompany(on.redis, settings.table_days)
-            hub = Hub(on.tables, on.bell, company, now_ms)
+            company = RedisCompany(on.redis, settings.table_days, on.clock)
+            hub = Hub(on.tables, on.bell, company, on.clock)
             hub.on_leaving = on.croupier.leave
             app.state.parts = Parts(
                 tables=on.tables,
@@ -116,7 +119,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
                 history=SqlHistory(on.engine),
                 hub=hub,
                 dice=SystemDice(),
-                clock=now_ms,
+                clock=on.clock,
                 origins=settings.origins,
                 checks={"redis": lambda: _redis_answers(on.redis), "postgres": lambda: _postgres_answers(on.engine)},
                 describe=lambda: describe(on.redis),

@@ -1,6 +1,6 @@
 """Who is connected to a table, and what is said there (port `Company`)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from app.game.refusal import Refused, Why
 from app.game.seats import Seat
@@ -20,13 +20,14 @@ PRESENT_MS = 25_000
 class RedisCompany:
     """Who is connected to a table, and its talk (port `Company`)."""
 
-    def __init__(self, redis: Store, days: int = TABLE_DAYS) -> None:
+    def __init__(self, redis: Store, days: int = TABLE_DAYS, clock: Callable[[], int] = now_ms) -> None:
         self._redis = redis
+        self._clock = clock
         self._kept = kept_ms(days)
 
     async def here(self, table: str, connection: str, person: str | None) -> None:
         keys = Keys(table)
-        times = (str(now_ms() + PRESENT_MS), str(2 * PRESENT_MS), self._kept)
+        times = (str(self._clock() + PRESENT_MS), str(2 * PRESENT_MS), self._kept)
         await call(self._redis, "here", [*keys.lasting, keys.here], f"{connection} {person or ''}", *times, keys.channel, HERE)
 
     async def gone(self, table: str, connection: str, person: str | None) -> None:
@@ -38,7 +39,7 @@ class RedisCompany:
         await call(self._redis, "lag", [Keys(table).meta], f"lag{int(seat)}", str(lag))
 
     async def present(self, table: str) -> Sequence[str | None]:
-        members = await reply(self._redis.zrangebyscore(Keys(table).here, now_ms(), "+inf"))
+        members = await reply(self._redis.zrangebyscore(Keys(table).here, self._clock(), "+inf"))
         return tuple(member.partition(" ")[2] or None for member in members)
 
     async def say(self, table: str, said: Said) -> None:

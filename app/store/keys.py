@@ -72,6 +72,11 @@ class Keys:
     def channel(self) -> str:
         return f"{self.shard}ch:{self.table}"
 
+    @staticmethod
+    def alive(shard: str) -> str:
+        """When somebody last looked for the duties of a shard."""
+        return f"{{s{shard}}}alive"
+
 
 def outboxes() -> tuple[str, ...]:
     """The streams in which finished games wait for the archive."""

@@ -1,7 +1,7 @@
 """Which tables may anybody find, and at which does somebody sit (port `Lobby`)?"""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from app.store.broken import read_or_pass
@@ -24,12 +24,13 @@ class RedisLobby:
 
     KEY = "{lobby}tables"
 
-    def __init__(self, redis: Store) -> None:
+    def __init__(self, redis: Store, clock: Callable[[], int] = now_ms) -> None:
         self._redis = redis
+        self._clock = clock
 
     async def show(self, table: Table) -> None:
         if table.listed and table.people:
-            shown = {"playing": table.is_playing, "touched": now_ms(), "frame": write_frame(table)}
+            shown = {"playing": table.is_playing, "touched": self._clock(), "frame": write_frame(table)}
             await reply(self._redis.hset(self.KEY, table.id, json.dumps(shown)))
         else:
             await reply(self._redis.hdel(self.KEY, table.id))
@@ -37,7 +38,7 @@ class RedisLobby:
     async def tables(self) -> Sequence[Listed]:
         lines = await reply(self._redis.hgetall(self.KEY))
         shown = {name: read_or_pass(_line, text, self.KEY) for name, text in lines.items()}
-        idle = [name for name, one in shown.items() if one is None or one.touched < now_ms() - IDLE_MS]
+        idle = [name for name, one in shown.items() if one is None or one.touched < self._clock() - IDLE_MS]
         if idle:
             await reply(self._redis.hdel(self.KEY, *idle))
             shown = {name: one for name, one in shown.items() if name not in idle}

@@ -9,6 +9,7 @@ from typing import Any
 
 from app import metrics
 from app.game.refusal import Refused, Why
+from app.store.clock import StoreClock
 from app.store.keys import SHARDS, TABLE_DAYS, Keys, kept_ms
 from app.store.server import Store, call, call_confirmed, call_each, load, reply
 from app.tables.notices import Notice
@@ -25,17 +26,21 @@ CLAIMED_AT_ONCE = 50
 class RedisLog:
     """The logs of the tables (port `GameLog`).
 
-    `replicas`: so many must have an append before it is acknowledged. `days`: how long an unused table is kept.
+    `replicas`: so many must have an append before it is acknowledged. `days`: how long an unused table is kept. `clock` is kept
+    right by what the store answers.
     """
 
-    def __init__(self, redis: Store, replicas: int = 0, days: int = TABLE_DAYS) -> None:
+    def __init__(self, redis: Store, replicas: int = 0, days: int = TABLE_DAYS, clock: StoreClock | None = None) -> None:
         self._redis = redis
+        self._clock = clock or StoreClock()
         self._replicas = replicas
         self._kept = kept_ms(days)
 
     async def prepare(self) -> None:
-        """Make the store's own functions known to it."""
+        """Make the store's own functions known to it, and learn its time."""
         await load(self._redis)
+        sent = self._clock.monotonic()
+        self._clock.observe(int(await call(self._redis, "time", [Keys.alive(SHARDS[0])])), sent)
 
     async def open(self, table: Table) -> int:
         return int(await call(self._redis, "open", [Keys(table.id).meta], write_frame(table), self._kept))
@@ -43,19 +48,21 @@ class RedisLog:
     async def load(self, table: str) -> Stored | None:
         if not _ID.fullmatch(table):  # or it might name something else that is kept here
             return None
-        keys = Keys(table)
+        keys, sent = Keys(table), self._clock.monotonic()
         found = await call(self._redis, "load", [keys.meta, keys.log])
         if not found:
             return None
-        epoch, seq, frame, due, entries = found
+        epoch, seq, frame, due, entries, now = found
+        self._clock.observe(int(now), sent)
         return Stored(int(epoch), read_frame(frame), int(seq), _due(due), _entries(entries))
 
     async def tail(self, table: str, seq: int) -> Tail | None:
-        keys = Keys(table)
+        keys, sent = Keys(table), self._clock.monotonic()
         found = await call(self._redis, "tail", [keys.meta, keys.log], str(seq))
         if not found:
             return None
-        epoch, last, base, entries = found
+        epoch, last, base, entries, now = found
+        self._clock.observe(int(now), sent)
         return Tail((int(epoch), int(last)), int(base), _entries(entries))
 
     async def since(self, table: str, seq: int) -> Sequence[Entry]:
@@ -77,7 +84,7 @@ class RedisLog:
         last: Last | None = None,
         notice: Notice | None = None,
     ) -> Appended | Known | Stale:
-        keys = Keys(table)
+        keys, sent = Keys(table), self._clock.monotonic()
         with metrics.append_seconds.time():
             answer = await call_confirmed(
                 self._redis,
@@ -97,6 +104,7 @@ class RedisLog:
         metrics.appends.labels(answer[0]).inc()
         match answer:
             case ["appended", seq, at, due]:
+                self._clock.observe(int(at), sent)
                 return Appended(int(seq), int(at), _due(due))
             case ["known", seq]:
                 return Known(int(seq))
@@ -127,7 +135,7 @@ class RedisLog:
         return bool(await call(self._redis, "take", [Keys(table).dues], table, str(lease)))
 
     async def claim(self, lease: int) -> Claimed:
-        each = [(f"{{s{shard}}}dues", f"{{s{shard}}}alive") for shard in SHARDS]
+        each = [(f"{{s{shard}}}dues", Keys.alive(shard)) for shard in SHARDS]
         answers = await call_each(self._redis, "claim", each, str(lease), str(CLAIMED_AT_ONCE))
         # The shards answer one after the other: by the last of these clocks all that was claimed is due.
         return Claimed(

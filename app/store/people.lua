@@ -107,7 +107,8 @@ end
 local function spend(keys, args)
   local each, most, cost, how = 1000 / tonumber(args[1]), tonumber(args[2]), tonumber(args[3]), args[4]
   local now = now_ms()
-  local full = math.max(tonumber(redis.call('GET', keys[1]) or 0), now)
+  -- Never later than the greatest debt: where the clock was set back nobody waits until it has caught up.
+  local full = math.min(math.max(tonumber(redis.call('GET', keys[1]) or 0), now), now + 2 * most * each)
   local after = full + cost * each
   local wait = after - now - most * each
   local allowed = wait <= 0

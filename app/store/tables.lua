@@ -10,6 +10,9 @@ local WORK = 'coinche:work'
 local OUTAGE_MS = 3000
 local ALIVE_EVERY_MS = 1000
 
+-- Time seems to run back by more than this only where somebody has set the clock.
+local STEP_MS = 1000
+
 -- All keys of a table go together, `ms` after it was last used, and not before the archive has all its finished games.
 local function used(keys, ms)
   local owed = tonumber(redis.call('HGET', keys[1], 'owed') or 0)
@@ -98,27 +101,32 @@ local function append(keys, args)
   return {'appended', seq, whole(now), due}
 end
 
+-- keys: any of the node that is asked.
+local function time(keys)
+  return whole(now_ms())
+end
+
 -- keys: table, commands. args: command id.
 local function find(keys, args)
   return number_of(keys[1], keys[2], args[1])
 end
 
--- keys: table, log. A table as it was when its present game began, and the entries since.
+-- keys: table, log. A table as it was when its present game began, the entries since, and the time.
 local function load(keys)
   local meta = redis.call('HMGET', keys[1], 'epoch', 'seq', 'base', 'frame', 'due')
   if not meta[1] then
     return {}
   end
-  return {meta[1], meta[2], meta[4], meta[5], redis.call('XRANGE', keys[2], meta[3], '+')}
+  return {meta[1], meta[2], meta[4], meta[5], redis.call('XRANGE', keys[2], meta[3], '+'), whole(now_ms())}
 end
 
--- keys: table, log. args: seq. Where the log is, and its entries from that one on.
+-- keys: table, log. args: seq. Where the log is, its entries from that one on, and the time.
 local function tail(keys, args)
   local meta = redis.call('HMGET', keys[1], 'epoch', 'seq', 'base')
   if not meta[1] then
     return {}
   end
-  return {meta[1], meta[2], meta[3], redis.call('XRANGE', keys[2], args[1], '+')}
+  return {meta[1], meta[2], meta[3], redis.call('XRANGE', keys[2], args[1], '+'), whole(now_ms())}
 end
 
 -- keys: table. args: epoch and seq that were found, the new epoch, channel. Nothing, if somebody else has done it.
@@ -132,14 +140,16 @@ local function begin_epoch(keys, args)
   return 1
 end
 
--- After an outage every time that people see running is as long as it was. Returns the tables whose time was moved.
+-- After an outage every time that people see running is as long as it was. Where the clock was set back all that is due is due
+-- as much earlier by it: no time is made longer, and nothing waits for an hour to come again. Returns the tables whose time was
+-- moved.
 local function give_back(dues, last, gap)
   local moved = {}
   local all = redis.call('ZRANGE', dues, 0, -1, 'WITHSCORES')
   for place = 1, #all, 2 do
     local id, due = all[place], tonumber(all[place + 1])
     local meta = string.gsub(dues, 'dues$', 't:' .. id)
-    if due > last and redis.call('HGET', meta, 'waits') == '1' then
+    if gap < 0 or (due > last and redis.call('HGET', meta, 'waits') == '1') then
       redis.call('ZADD', dues, whole(due + gap), id)
       redis.call('HSET', meta, 'due', whole((tonumber(redis.call('HGET', meta, 'due')) or due) + gap))
       moved[#moved + 1] = id
@@ -154,10 +164,10 @@ local function claim(keys, args)
   local now = now_ms()
   local last = tonumber(redis.call('GET', alive) or now)
   local moved = {}
-  if now - last > OUTAGE_MS then
+  if now - last > OUTAGE_MS or last - now > STEP_MS then
     moved = give_back(dues, last, now - last)
   end
-  if now - last > ALIVE_EVERY_MS or now == last then
+  if math.abs(now - last) > ALIVE_EVERY_MS or now == last then
     redis.call('SET', alive, whole(now))
   end
   local claimed = {}
@@ -276,6 +286,7 @@ end
 
 redis.register_function('coinche_VERSION_open', open)
 redis.register_function('coinche_VERSION_append', append)
+redis.register_function{function_name = 'coinche_VERSION_time', callback = time, flags = {'no-writes'}}
 redis.register_function('coinche_VERSION_find', find)
 redis.register_function{function_name = 'coinche_VERSION_load', callback = load, flags = {'no-writes'}}
 redis.register_function{function_name = 'coinche_VERSION_tail', callback = tail, flags = {'no-writes'}}

@@ -1,7 +1,7 @@
 """Opening a table and sitting down with the house: what is asked before the first card."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from app.game.refusal import Refused, Why
 from app.game.rules import Rules
@@ -23,11 +23,12 @@ LOOK_MS = 1_000
 class Board:
     """The lobby as one process sees it (port `Lobby`): looked up at most once a second, however many ask."""
 
-    def __init__(self, lobby: Lobby, clock: Clock) -> None:
+    def __init__(self, lobby: Lobby, clock: Callable[[], float]) -> None:
+        """`clock` tells ms, and is never set."""
         self._lobby = lobby
         self._clock = clock
         self._asked: asyncio.Task[Sequence[Listed]] | None = None
-        self._when = 0
+        self._when = 0.0
 
     async def show(self, table: Table) -> None:
         await self._lobby.show(table)

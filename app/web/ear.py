@@ -67,7 +67,8 @@ class Ear:
         steps = mirror.steps(since, (welcome["at"][0], welcome["at"][1]), self._viewer)
         if steps is None:
             return [welcome]
-        return [*(messages.step_json(mirror.table.rules, one) for one in steps), {"type": "table", "table": welcome["table"]}]
+        past = [messages.step_json(mirror.table.rules, step, self._room.clock()) for step in steps]
+        return [*past, {"type": "table", "table": welcome["table"]}]
 
     def _viewer(self, table: Table) -> Viewer:
         return None if self._client.person is None else table.seat_of(self._client.person.id)

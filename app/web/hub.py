@@ -108,6 +108,7 @@ class Room:
     """The connections of one table in this process, and whom it tells that all of them must be welcomed again, or leave."""
 
     mirror: Mirror
+    clock: Clock
     welcome_again: Callable[["Room"], None]
     send_away: Callable[["Room", End], None]
     clients: set[Client] = field(default_factory=set)
@@ -124,7 +125,7 @@ class Room:
         for client in self.audience:
             viewer = client.viewer(mirror)
             if viewer not in steps:
-                steps[viewer] = messages.text(messages.step_json(mirror.table.rules, mirror.step(entry, viewer)))
+                steps[viewer] = messages.text(messages.step_json(mirror.table.rules, mirror.step(entry, viewer), self.clock()))
             client.outbox.put(steps[viewer])
         if any(isinstance(event, TableEvent) for event in entry.events) or not mirror.table.is_playing:
             self.tell_table()
@@ -181,7 +182,7 @@ class Hub:
         mirror = await self._tables.mirror(table)
         room = self._rooms.get(table)
         if room is None:
-            room = self._rooms[table] = Room(mirror, self._to_welcome.put_nowait, self._send_away)
+            room = self._rooms[table] = Room(mirror, self._clock, self._to_welcome.put_nowait, self._send_away)
             mirror.watchers.append(room)
             metrics.rooms.inc()
         room.clients.add(client)  # before anything is waited for, so that the last to leave does not close the room meanwhile

@@ -215,6 +215,7 @@ class Step(Moment):
     """One entry of a table's log: what happened, each with its `kind`, and the game after it."""
 
     type: Literal["step"]
+    now: int
     events: list[Happening]
 
 

@@ -324,11 +324,11 @@ def welcome_json(
     )
 
 
-def step_json(rules: Rules, one: Step) -> dict[str, Any]:
+def step_json(rules: Rules, one: Step, now: int) -> dict[str, Any]:
     """One entry of the log, as a viewer may see it."""
     between = one.view is not None and one.view.phase in ("dealing", "over")
     events = [event_json(rules, event, one.view) for event in one.events]
-    return {"type": "step"} | _moment(one, sheet=between) | {"events": events}
+    return {"type": "step", "now": now} | _moment(one, sheet=between) | {"events": events}
 
 
 def table_message(table: Table, present: Iterable[str | None]) -> str:

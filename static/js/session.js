@@ -75,7 +75,7 @@ export class Session {
 
   /** The server's time now. */
   get now() {
-    return Date.now() + this.offset;
+    return performance.now() + this.offset;
   }
 
   /** @returns {View | null} */
@@ -195,7 +195,7 @@ export class Session {
       case "refused":
         return this.#refused(message);
       case "pong":
-        this.offset = message.now - Date.now();
+        this.offset = message.now - performance.now();
         return undefined;
       default:
         return undefined;
@@ -204,7 +204,7 @@ export class Session {
 
   /** @param {any} message */
   #welcome(message) {
-    this.offset = message.now - Date.now();
+    this.offset = message.now - performance.now();
     this.table = message.table;
     this.seat = message.you?.seat ?? null;
     const { at, turn, deadline, view } = message;
@@ -223,6 +223,7 @@ export class Session {
   /** @param {any} message */
   #step(message) {
     if (this.newest && !older(this.newest.at, message.at)) return;
+    this.offset = message.now - performance.now();
     /** @type {Step} */
     const step = {
       at: message.at,

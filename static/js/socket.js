@@ -84,7 +84,7 @@ export class Line {
    * @param {number} unanswered
    */
   #isSilentFor(unanswered) {
-    const since = Date.now() - this.heard;
+    const since = performance.now() - this.heard;
     if (this.socket?.readyState === WebSocket.CONNECTING) return since > unanswered;
     return this.socket?.readyState !== WebSocket.OPEN || since > SILENT_FOR;
   }
@@ -127,7 +127,7 @@ export class Line {
     if (this.socket !== this.leaving) this.socket?.close();
     const socket = new WebSocket(`${scheme}://${location.host}/ws?v=1`);
     this.socket = socket;
-    this.heard = Date.now();
+    this.heard = performance.now();
     socket.onopen = () => socket === this.socket && this.join();
     socket.onmessage = ({ data }) => socket === this.socket && this.#hear(data);
     socket.onclose = ({ code }) => socket === this.socket && this.#lost(code);
@@ -135,7 +135,7 @@ export class Line {
 
   /** @param {string} data */
   #hear(data) {
-    this.heard = Date.now();
+    this.heard = performance.now();
     const message = JSON.parse(data);
     if (message.type === "welcome") {
       this.attempt = 0;
@@ -174,7 +174,7 @@ export class Line {
   }
 
   #ping() {
-    this.lastPing = Date.now();
+    this.lastPing = performance.now();
     this.send({ type: "ping" });
   }
 
@@ -183,6 +183,6 @@ export class Line {
     if (this.#isSilentFor(UNANSWERED_FOR)) {
       this.#drop();
       this.#lost(1006);
-    } else if (Date.now() - this.lastPing >= PING_EVERY) this.#ping();
+    } else if (performance.now() - this.lastPing >= PING_EVERY) this.#ping();
   }
 }

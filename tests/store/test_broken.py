@@ -141,7 +141,7 @@ async def test_time_is_given_back_beside_a_broken_table(log: RedisLog, valkey: R
         keys, due = Keys(table), now_ms() + 60_000
         await valkey.hset(keys.meta, mapping={"waits": "1", "due": f"{due}" if table == TABLE else ""})
         await valkey.zadd(keys.dues, {table: due})
-        await valkey.set(keys.dues.replace("dues", "alive"), f"{now_ms() - 10_000}")
+        await valkey.set(Keys.alive(table[:2]), f"{now_ms() - 10_000}")
     await valkey.xadd(Keys("00-broken").log, {"entry": "x", "at": "1", "due": ""}, id="1-0")
     await valkey.hset(Keys("00-broken").meta, "seq", "1")
     working = asyncio.create_task(Croupier(Tables(log, RedisLobby(valkey)), log, SystemDice()).run())

@@ -13,8 +13,6 @@ from redis.asyncio import Redis
 from app.embedded import running
 from app.game.refusal import Refused, Why
 from app.game.seats import SEATS, Seat
-from app.store import company as company_store
-from app.store import lobby as lobby_store
 from app.store.bell import RedisBell
 from app.store.company import PRESENT_MS, TALK_KEPT, RedisCompany
 from app.store.dice import SystemDice
@@ -381,9 +379,9 @@ async def test_each_connection_is_present_until_it_is_gone(valkey: Redis) -> Non
     assert sorted(map(str, await company.present(TABLE))) == ["None", NINA.id]
 
 
-async def test_who_is_not_heard_of_any_more_is_not_present(valkey: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
-    company, now = RedisCompany(valkey), 1_796_000_000_000
-    monkeypatch.setattr(company_store, "now_ms", lambda: now)
+async def test_who_is_not_heard_of_any_more_is_not_present(valkey: Redis) -> None:
+    now = 1_796_000_000_000
+    company = RedisCompany(valkey, clock=lambda: now)
     await company.here(TABLE, "tab", NINA.id)
     await company.here(TABLE, "other", PAUL.id)
     now += PRESENT_MS // 2
@@ -421,9 +419,9 @@ async def test_what_is_private_or_empty_is_not_in_the_lobby(valkey: Redis) -> No
     assert await lobby.tables() == []
 
 
-async def test_a_table_where_nothing_happens_leaves_the_lobby(valkey: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
-    lobby, now = RedisLobby(valkey), 1_796_000_000_000
-    monkeypatch.setattr(lobby_store, "now_ms", lambda: now)
+async def test_a_table_where_nothing_happens_leaves_the_lobby(valkey: Redis) -> None:
+    now = 1_796_000_000_000
+    lobby = RedisLobby(valkey, lambda: now)
     await lobby.show(four_seated())
     now += IDLE_MS
     assert len(await lobby.tables()) == 1
