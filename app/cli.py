@@ -16,7 +16,7 @@ import typer
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TaskID
 
-from app import logs
+from app import heap, logs
 from app import settings as environment
 from app.embedded import Servers, Unavailable, running, store
 from app.flock import Flock
@@ -258,9 +258,13 @@ def _serve_here(settings: Settings, servers: Servers, listener: socket.socket, a
     from app.main import build
     from app.web.server import Server
 
+    def begin() -> None:
+        heap.freeze()
+        announce()
+
     logs.configure(settings.log_level)
     app = build(settings, servers.redis_url, servers.database_url)
-    Server(app, settings.log_level, announce, settings.proxies, _is_alone(settings)).run([listener])
+    Server(app, settings.log_level, begin, settings.proxies, _is_alone(settings)).run([listener])
 
 
 def _is_alone(settings: Settings) -> bool:

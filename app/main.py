@@ -12,7 +12,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from app import metrics
+from app import heap, metrics
 from app.game.refusal import Refused
 from app.post.carrier import Carrier
 from app.post.doorman import Doorman
@@ -179,6 +179,7 @@ def work(settings: Settings, redis_url: str, database_url: str, announce: Callab
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, told.set)
         async with joined(settings, redis_url, database_url) as on, asyncio.TaskGroup() as group:
+            heap.freeze()
             announce()
             house = (on.croupier.run(on.bell.work()), on.archive.run(), on.office.run())
             tasks = [group.create_task(one) for one in house]

@@ -31,6 +31,14 @@ archived = Counter("coinche_archived_games", "Finished games that reached Postgr
 hook_mail = Counter("coinche_hook_mail", "Attempts to tell a hook something, by what became of it", ["fate"])
 lost_ends = Counter("coinche_lost_ends", "Logs that came back without their end")
 
+longest_collection = Gauge(
+    "coinche_longest_collection_seconds", "The longest stop of a process for collecting garbage", multiprocess_mode="livemax"
+)
+
+frozen_objects = Gauge(
+    "coinche_frozen_objects", "What the processes are made of, which no collection looks at", multiprocess_mode="livesum"
+)
+
 _build = Gauge("coinche_build_info", "Versions", ["version", "python"], multiprocess_mode="max")
 
 
