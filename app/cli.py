@@ -199,7 +199,7 @@ def hooks(
         if redeliver is not None:
             telling = operate.redeliver(url, redeliver)
         else:
-            telling = operate.list_dead_mail(url) if dead else operate.count_mail(url)
+            telling = operate.list_dead_deliveries(url) if dead else operate.count_deliveries(url)
         typer.echo(asyncio.run(telling))
 
 

@@ -14,9 +14,6 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app import heap, metrics
 from app.game.refusal import Refused
-from app.post.carrier import Carrier
-from app.post.doorman import Doorman
-from app.post.office import Office
 from app.settings import Settings
 from app.store.archive import Archive
 from app.store.bell import RedisBell
@@ -25,7 +22,7 @@ from app.store.company import RedisCompany
 from app.store.dice import SystemDice
 from app.store.guests import RedisGuests
 from app.store.history import SqlHistory
-from app.store.hooks import RedisHooks, RedisPostbox
+from app.store.hooks import RedisDeliveryQueue, RedisHooks
 from app.store.limits import NoLimits, RedisLimits
 from app.store.lobby import RedisLobby
 from app.store.log import RedisLog
@@ -57,6 +54,9 @@ from app.web import (
 from app.web.head import Head
 from app.web.hub import Hub
 from app.web.parts import Parts
+from app.webhooks.dispatcher import Dispatcher
+from app.webhooks.sender import Sender
+from app.webhooks.url_policy import UrlPolicy
 
 _log = structlog.get_logger()
 
@@ -73,8 +73,8 @@ class Joined:
     lobby: Lobby
     croupier: Croupier
     archive: Archive
-    doorman: Doorman
-    office: Office
+    url_policy: UrlPolicy
+    dispatcher: Dispatcher
 
 
 @asynccontextmanager
@@ -89,10 +89,10 @@ async def joined(settings: Settings, redis_url: str, database_url: str) -> Async
         await bell.prepare()
         tables = Tables(log, board)
         archive = Archive(redis, engine, days=settings.table_days)
-        doorman = Doorman(settings.hooks_inside)
-        office = Office(RedisPostbox(redis), Carrier(doorman), next(iter(settings.origins), ""))
+        url_policy = UrlPolicy(settings.hooks_inside)
+        dispatcher = Dispatcher(RedisDeliveryQueue(redis), Sender(url_policy), next(iter(settings.origins), ""))
         croupier = Croupier(tables, log, SystemDice())
-        yield Joined(redis, clock, engine, bell, tables, board, croupier, archive, doorman, office)
+        yield Joined(redis, clock, engine, bell, tables, board, croupier, archive, url_policy, dispatcher)
         await bell.close()
     await engine.dispose()
 
@@ -115,7 +115,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
                 bots=RedisBots(on.redis),
                 limits=RedisLimits(on.redis) if settings.limits else NoLimits(),
                 hooks=RedisHooks(on.redis),
-                doorman=on.doorman,
+                url_policy=on.url_policy,
                 history=SqlHistory(on.engine),
                 hub=hub,
                 dice=SystemDice(),
@@ -128,7 +128,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
                 wait=settings.redis_wait,
             )
             metrics.say_what_runs()
-            house = (on.croupier.run(), on.archive.run(), on.office.run()) if settings.work else ()
+            house = (on.croupier.run(), on.archive.run(), on.dispatcher.run()) if settings.work else ()
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(_or_leave(one)) for one in (hub.run(), *house)]
                 yield
@@ -169,7 +169,7 @@ async def _or_leave(running: Awaitable[None]) -> None:
 
 
 def work(settings: Settings, redis_url: str, database_url: str, announce: Callable[[], None]) -> None:
-    """Do the house's work until Ctrl-C or SIGTERM: all tables' duties, the archive, the post. A second signal ends it at once.
+    """Do the house's work until Ctrl-C or SIGTERM: all tables' duties, the archive, webhooks. A second signal ends it at once.
 
     `announce` is called when it works, and can be told to stop.
     """
@@ -181,7 +181,7 @@ def work(settings: Settings, redis_url: str, database_url: str, announce: Callab
         async with joined(settings, redis_url, database_url) as on, asyncio.TaskGroup() as group:
             heap.freeze()
             announce()
-            house = (on.croupier.run(on.bell.work()), on.archive.run(), on.office.run())
+            house = (on.croupier.run(on.bell.work()), on.archive.run(), on.dispatcher.run())
             tasks = [group.create_task(one) for one in house]
             await told.wait()
             for number in (signal.SIGINT, signal.SIGTERM):

@@ -28,7 +28,7 @@ duties = Counter("coinche_duties", "What the house has done unasked")
 refusals = Counter("coinche_refusals", "Questions that were answered with no, by reason", ["why"])
 closes = Counter("coinche_closes", "WebSockets that the server closed, by code", ["code"])
 archived = Counter("coinche_archived_games", "Finished games that reached Postgres")
-hook_mail = Counter("coinche_hook_mail", "Attempts to tell a hook something, by what became of it", ["fate"])
+hook_deliveries = Counter("coinche_hook_deliveries", "Attempts at deliveries to hooks, by their outcome", ["outcome"])
 lost_ends = Counter("coinche_lost_ends", "Logs that came back without their end")
 
 longest_collection = Gauge(

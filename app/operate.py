@@ -1,4 +1,4 @@
-"""What an operator asks of the store, in lines: tokens of his own, what the archive put aside, what became of mail to hooks.
+"""What an operator asks of the store, in lines: tokens of his own, games put aside, deliveries to hooks.
 
 All raise `Refused` while the store does not answer.
 """
@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from app.game.refusal import Refused
 from app.store import outbox
 from app.store.dice import now_ms
-from app.store.hooks import RedisHooks, RedisPostbox
+from app.store.hooks import RedisDeliveryQueue, RedisHooks
 from app.store.server import connect
 from app.store.tokens import RedisTokens
 from app.tables.tokens import MOST_TOKENS, OPERATOR, Scope
@@ -67,29 +67,32 @@ async def archive_again(url: str, which: str) -> str:
     return f"{sum(put)} of {len(put)} will be tried again."
 
 
-async def count_mail(url: str) -> str:
-    """How many letters wait, and how many were given up."""
+async def count_deliveries(url: str) -> str:
+    """How many deliveries wait, and how many were given up."""
     async with connect(url) as redis:
         counts = await RedisHooks(redis).waiting()
     return f"{counts['waiting']} to be sent, {counts['dead']} given up."
 
 
-async def list_dead_mail(url: str) -> str:
-    """What was given up, one letter a line, oldest first."""
+async def list_dead_deliveries(url: str) -> str:
+    """What was given up, one delivery a line, oldest first."""
     async with connect(url) as redis:
-        letters = await RedisPostbox(redis).dead()
-    rows = (f"{_second(one.at)}  {one.letter.id}  {one.letter.event}  {one.result}  {one.letter.hook}" for one in letters)
+        deliveries = await RedisDeliveryQueue(redis).dead()
+    rows = (
+        f"{_second(dead.at)}  {dead.delivery.id}  {dead.delivery.event}  {dead.result}  {dead.delivery.hook}"
+        for dead in deliveries
+    )
     return "\n".join(rows) or "Nothing was given up."
 
 
 async def redeliver(url: str, which: str) -> str:
-    """Send the letter of this id again, or `all`. Raises ValueError if there is none of that id."""
+    """Send the delivery of this id again, or `all`. Raises ValueError if there is none of that id."""
     async with connect(url) as redis:
-        box = RedisPostbox(redis)
-        wanted = [one for one in await box.dead() if which in ("all", one.letter.id)]
+        queue = RedisDeliveryQueue(redis)
+        wanted = [dead.delivery for dead in await queue.dead() if which in ("all", dead.delivery.id)]
         if not wanted and which != "all":
             raise ValueError(f"Nothing that was given up has the id {which}: see coinche hooks --dead")
-        sent = [await box.redeliver(one.letter) for one in wanted]
+        sent = [await queue.redeliver(delivery) for delivery in wanted]
     return f"{sum(sent)} of {len(sent)} will be sent again."
 
 

@@ -1,24 +1,24 @@
--- Hooks and the mail that is carried to them, all under one hash tag (hooks.py).
+-- Hooks and their deliveries, all under one hash tag (hooks.py).
 
 local HOOK = '{hooks}h:'
 local QUEUE = '{hooks}q:'
 local EVERYBODY = {'{hooks}all:table_opened', '{hooks}all:game_finished'}
 
-local function clear_mail(due, mail, hook)
+local function clear_queue(due, records, hook)
   for _, id in ipairs(redis.call('ZRANGE', QUEUE .. hook, 0, -1)) do
-    redis.call('HDEL', mail, hook .. ' ' .. id)
+    redis.call('HDEL', records, hook .. ' ' .. id)
   end
   redis.call('DEL', QUEUE .. hook)
   redis.call('ZREM', due, hook)
 end
 
-local function hear_nobody(hook)
+local function unsubscribe(hook)
   for _, key in ipairs(EVERYBODY) do
     redis.call('SREM', key, hook)
   end
 end
 
--- It is looked at again when its first letter's time comes, but not before `free`.
+-- It is looked at again when its first delivery is due, but not before `free`.
 local function look_again(due, hook, free)
   local first = redis.call('ZRANGE', QUEUE .. hook, 0, 0, 'WITHSCORES')
   if #first == 0 then
@@ -28,22 +28,22 @@ local function look_again(due, hook, free)
   end
 end
 
-local function enqueue(due, mail, hook, id, record)
-  redis.call('HSET', mail, hook .. ' ' .. id, record)
+local function enqueue(due, records, hook, id, record)
+  redis.call('HSET', records, hook .. ' ' .. id, record)
   redis.call('ZADD', QUEUE .. hook, whole(now_ms()), id)
   look_again(due, hook, tonumber(redis.call('HGET', HOOK .. hook, 'free') or 0))
 end
 
-local function bury(mail, dead, name, most)
+local function give_up(records, dead, name, most)
   redis.call('ZADD', dead, whole(now_ms()), name)
   for _, old in ipairs(redis.call('ZRANGE', dead, 0, -most - 1)) do
-    redis.call('HDEL', mail, old)
+    redis.call('HDEL', records, old)
     redis.call('ZREM', dead, old)
   end
 end
 
--- keys: the owner's hooks, then those of everybody that shall know it. args: id, how many one may have, seconds kept, fields.
--- When it was made, or nothing.
+-- keys: the owner's hooks, then the sets of hooks that are sent everybody's events. args: id, how many one may have, seconds
+-- kept, fields. Returns when it was made, or nothing.
 local function add_hook(keys, args)
   for _, id in ipairs(redis.call('SMEMBERS', keys[1])) do
     if redis.call('EXISTS', HOOK .. id) == 0 then
@@ -63,101 +63,101 @@ local function add_hook(keys, args)
   return now
 end
 
--- keys: due, mail, dead, the owner's hooks. args: id.
+-- keys: due, records, dead, the owner's hooks. args: id. Returns whether the owner had it.
 local function remove_hook(keys, args)
-  local due, mail, dead, mine = unpack(keys)
+  local due, records, dead, mine = unpack(keys)
   if redis.call('SREM', mine, args[1]) == 0 then
     return 0
   end
-  clear_mail(due, mail, args[1])
+  clear_queue(due, records, args[1])
   for _, name in ipairs(redis.call('ZRANGE', dead, 0, -1)) do
     if string.sub(name, 1, #args[1] + 1) == args[1] .. ' ' then
       redis.call('ZREM', dead, name)
-      redis.call('HDEL', mail, name)
+      redis.call('HDEL', records, name)
     end
   end
   redis.call('DEL', HOOK .. args[1])
-  hear_nobody(args[1])
+  unsubscribe(args[1])
   return 1
 end
 
--- keys: due, mail, told, dead. args: when it happened, ms it is known what was told, letters that may wait for one hook, letters
--- that are kept dead; then for each letter: hook, id, record. Returns how many are new.
-local function post(keys, args)
-  local due, mail, told, dead = unpack(keys)
+-- keys: due, records, known, dead. args: when it happened, ms it is known what was enqueued, deliveries that may wait for one
+-- hook, deliveries that are kept dead; then for each delivery: hook, id, record. Returns how many are new.
+local function enqueue_deliveries(keys, args)
+  local due, records, known, dead = unpack(keys)
   local now, new = now_ms(), 0
-  redis.call('ZREMRANGEBYSCORE', told, '-inf', now - tonumber(args[2]))
+  redis.call('ZREMRANGEBYSCORE', known, '-inf', now - tonumber(args[2]))
   for place = 5, #args, 3 do
     local hook, id, record = args[place], args[place + 1], args[place + 2]
     local name = hook .. ' ' .. id
     local of = redis.call('HMGET', HOOK .. hook, 'created', 'off')
     if not of[1] then
-      hear_nobody(hook)
-    elseif not of[2] and tonumber(of[1]) <= tonumber(args[1]) and redis.call('ZADD', told, 'NX', now, name) == 1 then
+      unsubscribe(hook)
+    elseif not of[2] and tonumber(of[1]) <= tonumber(args[1]) and redis.call('ZADD', known, 'NX', now, name) == 1 then
       new = new + 1
       if redis.call('ZCARD', QUEUE .. hook) < tonumber(args[3]) then
-        enqueue(due, mail, hook, id, record)
+        enqueue(due, records, hook, id, record)
       else
-        redis.call('HSET', mail, name, record)
-        bury(mail, dead, name, tonumber(args[4]))
+        redis.call('HSET', records, name, record)
+        give_up(records, dead, name, tonumber(args[4]))
       end
     end
   end
   return new
 end
 
--- keys: due, mail. args: lease in ms, how many. One letter of each hook whose time has come: hook, id, record, url, secret.
-local function claim_mail(keys, args)
-  local due, mail = keys[1], keys[2]
+-- keys: due, records. args: lease in ms, how many. Returns one delivery of each hook that is due: hook, id, record, url, secret.
+local function claim_deliveries(keys, args)
+  local due, records = keys[1], keys[2]
   local now, claimed = now_ms(), {}
   for _, hook in ipairs(redis.call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', 0, args[2])) do
     local of = redis.call('HMGET', HOOK .. hook, 'url', 'secret', 'off')
     local first = redis.call('ZRANGE', QUEUE .. hook, 0, 0, 'WITHSCORES')
     if not of[1] or of[3] then
-      clear_mail(due, mail, hook)
+      clear_queue(due, records, hook)
     elseif #first == 0 or tonumber(first[2]) > now then
       look_again(due, hook, 0)
     else
       local free = whole(now + tonumber(args[1]))
       redis.call('HSET', HOOK .. hook, 'free', free)
       redis.call('ZADD', due, free, hook)
-      claimed[#claimed + 1] = {hook, first[1], redis.call('HGET', mail, hook .. ' ' .. first[1]), of[1], of[2]}
+      claimed[#claimed + 1] = {hook, first[1], redis.call('HGET', records, hook .. ' ' .. first[1]), of[1], of[2]}
     end
   end
   return claimed
 end
 
--- keys: due, mail, dead. args: hook, id, what becomes of it, record, ms until it is tried again, ms in which the hook is left
--- alone, event, result, seconds a hook is kept, letters that are kept dead.
-local function settle_mail(keys, args)
-  local due, mail, dead = unpack(keys)
-  local hook, id, fate, record, wait, rest, event, result, kept, most = unpack(args)
+-- keys: due, records, dead. args: hook, id, outcome, record, ms until it is tried again, ms in which the hook is left alone,
+-- event, result, seconds a hook is kept, deliveries that are kept dead.
+local function settle_delivery(keys, args)
+  local due, records, dead = unpack(keys)
+  local hook, id, outcome, record, wait, rest, event, result, kept, most = unpack(args)
   local of, name, now = HOOK .. hook, hook .. ' ' .. id, now_ms()
   if redis.call('EXISTS', of) == 0 then
-    clear_mail(due, mail, hook)
+    clear_queue(due, records, hook)
     return 0
   end
-  if fate == 'gone' then
-    clear_mail(due, mail, hook)
+  if outcome == 'gone' then
+    clear_queue(due, records, hook)
     redis.call('HSET', of, 'off', '1')
   end
   local free = now + tonumber(rest)
   redis.call('HSET', of, 'last_at', whole(now), 'last_event', event, 'last_result', result, 'free', whole(free))
-  if fate == 'delivered' then
+  if outcome == 'delivered' then
     redis.call('HSET', of, 'failures', '0')
     redis.call('EXPIRE', of, kept)
     redis.call('EXPIRE', '{hooks}of:' .. redis.call('HGET', of, 'owner'), kept)
     redis.call('ZREM', QUEUE .. hook, id)
-    redis.call('HDEL', mail, name)
+    redis.call('HDEL', records, name)
   else
     redis.call('HINCRBY', of, 'failures', 1)
     if redis.call('ZSCORE', QUEUE .. hook, id) then
-      redis.call('HSET', mail, name, record)
-      if fate == 'failed' then
+      redis.call('HSET', records, name, record)
+      if outcome == 'failed' then
         redis.call('ZADD', QUEUE .. hook, whole(now + tonumber(wait)), id)
       else
         redis.call('ZREM', QUEUE .. hook, id)
-        bury(mail, dead, name, tonumber(most))
+        give_up(records, dead, name, tonumber(most))
       end
     end
   end
@@ -165,22 +165,22 @@ local function settle_mail(keys, args)
   return 1
 end
 
--- keys: due, mail, dead. args: hook, id, record. Whether a dead letter is in the post again.
+-- keys: due, records, dead. args: hook, id, record. Returns whether a dead delivery is in the queue again.
 local function redeliver(keys, args)
-  local due, mail, dead = unpack(keys)
+  local due, records, dead = unpack(keys)
   local hook, id, record = unpack(args)
   local name = hook .. ' ' .. id
   local of = redis.call('HMGET', HOOK .. hook, 'url', 'off')
   if not of[1] or of[2] or redis.call('ZREM', dead, name) == 0 then
     return 0
   end
-  enqueue(due, mail, hook, id, record)
+  enqueue(due, records, hook, id, record)
   return 1
 end
 
 redis.register_function('coinche_VERSION_add_hook', add_hook)
 redis.register_function('coinche_VERSION_remove_hook', remove_hook)
-redis.register_function('coinche_VERSION_post', post)
-redis.register_function('coinche_VERSION_claim_mail', claim_mail)
-redis.register_function('coinche_VERSION_settle_mail', settle_mail)
+redis.register_function('coinche_VERSION_enqueue_deliveries', enqueue_deliveries)
+redis.register_function('coinche_VERSION_claim_deliveries', claim_deliveries)
+redis.register_function('coinche_VERSION_settle_delivery', settle_delivery)
 redis.register_function('coinche_VERSION_redeliver', redeliver)

@@ -1,4 +1,4 @@
-"""Hooks: other people's servers that are told what happens. Whose are they, and what do they hear?"""
+"""Hooks: other people's servers that are sent events. Whose they are, and what they subscribe to."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from app.game.refusal import Refused, Why
 from app.game.rules import preset_of
 from app.game.seats import SEATS, Seat
 from app.tables.history import Told
-from app.tables.notices import GameFinished, Heard, Sitting
+from app.tables.notices import EventType, GameFinished, SeatHolder
 from app.tables.table import Occupant, Person
 
 MOST_HOOKS = 10
@@ -18,21 +18,21 @@ MOST_HOOKS = 10
 LONGEST_URL = 1_000
 
 
-class Reach(StrEnum):
-    """Whose games a hook hears of: the owner's and those of his bots, or those at listed tables as well."""
+class HookScope(StrEnum):
+    """Whose games a hook is sent: the owner's and those of his bots, or those at listed tables as well."""
 
     MINE = "mine"
     ALL = "all"
 
 
-def hears_everybody(heard: Heard, scope: Reach) -> bool:
-    """Whether such a hook hears of everybody's listed tables: of new ones always, of their games if it was made for that."""
-    return heard is Heard.TABLE_OPENED or (heard is Heard.GAME_FINISHED and scope is Reach.ALL)
+def covers_everybody(event: EventType, scope: HookScope) -> bool:
+    """Returns whether such a hook is sent it of everybody's listed tables: new ones always, their games by its scope."""
+    return event is EventType.TABLE_OPENED or (event is EventType.GAME_FINISHED and scope is HookScope.ALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """The last delivery that was tried: when, in ms, of what, and what came of it: a status, or a word."""
+    """The last attempt at a delivery: when, in ms, of which event, and the result: a status, or a word."""
 
     at: int
     event: str
@@ -45,8 +45,8 @@ class Hook:
 
     id: str
     url: str
-    events: tuple[Heard, ...]
-    scope: Reach
+    events: tuple[EventType, ...]
+    scope: HookScope
     created: int
     is_off: bool = False
     failures: int = 0
@@ -56,54 +56,54 @@ class Hook:
 class Hooks(Protocol):
     """Hooks by their owner. Whoever is not the owner learns nothing, not even that there is such a hook."""
 
-    async def add(self, owner: str, url: str, events: Sequence[Heard], scope: Reach) -> tuple[Hook, str] | None:
-        """A new hook and its secret, or None if the owner has as many as one may have."""
+    async def add(self, owner: str, url: str, events: Sequence[EventType], scope: HookScope) -> tuple[Hook, str] | None:
+        """Makes a hook. Returns it and its secret, or None if the owner has as many as one may have."""
 
     async def of(self, owner: str) -> Sequence[Hook]:
-        """The owner's hooks, oldest first."""
+        """Returns the owner's hooks, oldest first."""
 
     async def remove(self, owner: str, hook: str) -> bool:
-        """Whether the owner had this hook. Nothing is sent to it any more."""
+        """Removes a hook. Returns whether the owner had it. Nothing is sent to it any more."""
 
     async def ping(self, owner: str, hook: str) -> None:
-        """Put a ping into its post. Raises `Refused` if the owner has no such hook, or if it is off."""
+        """Queues a ping for it. Raises `Refused` if the owner has no such hook, or if it is off."""
 
     async def waiting(self) -> dict[str, int]:
-        """How many deliveries wait to be made (`waiting`), and how many were given up (`dead`)."""
+        """Returns how many deliveries wait to be made (`waiting`), and how many were given up (`dead`)."""
 
 
-class Doorman(Protocol):
-    """Knows where the server's own post may go."""
+class UrlChecker(Protocol):
+    """Decides where deliveries may go."""
 
     async def check(self, url: str) -> str:
-        """The address as it will be used. Raises `Refused` if nothing may be sent there, whatever the reason."""
+        """Returns the URL as it will be used. Raises `Refused` if nothing may be sent there, whatever the reason."""
 
 
-def events_of(names: Sequence[str]) -> tuple[Heard, ...]:
-    """The events by their names, each once. Raises `Refused`."""
-    if not names or not set(names) <= set(Heard):
+def events_of(names: Sequence[str]) -> tuple[EventType, ...]:
+    """Returns the event types of these names, each once. Raises `Refused`."""
+    if not names or not set(names) <= set(EventType):
         raise Refused(Why.WRONG_VALUE, "events")
-    return tuple(one for one in Heard if one in names)
+    return tuple(event for event in EventType if event in names)
 
 
-def finished(told: Told) -> GameFinished:
-    """What there is to tell of a game that the archive has."""
-    game = told.game
+def finished(archived: Told) -> GameFinished:
+    """Returns the notice of a game that the archive has."""
+    game = archived.game
     return GameFinished(
-        table=told.table,
-        number=told.number,
+        table=archived.table,
+        number=archived.number,
         game=game.id,
-        listed=told.listed,
+        listed=archived.listed,
         preset=preset_of(game.rules),
-        started=told.started,
-        finished=told.finished,
+        started=archived.started,
+        finished=archived.finished,
         totals=game.totals,
-        winner=told.winner,
-        seats=tuple(_sitting(seat, one) for seat, one in zip(SEATS, told.occupants, strict=True)),
+        winner=archived.winner,
+        seats=tuple(_seat_holder(seat, occupant) for seat, occupant in zip(SEATS, archived.occupants, strict=True)),
     )
 
 
-def _sitting(seat: Seat, one: Occupant) -> Sitting:
-    if isinstance(one, Person):
-        return Sitting(seat, "person", one.id, one.name)
-    return Sitting(seat, "house", one.player, one.name)
+def _seat_holder(seat: Seat, occupant: Occupant) -> SeatHolder:
+    if isinstance(occupant, Person):
+        return SeatHolder(seat, "person", occupant.id, occupant.name)
+    return SeatHolder(seat, "house", occupant.player, occupant.name)

@@ -1,6 +1,6 @@
-"""What happens at tables that hooks may hear of, and whom it concerns. Never a card: there is no field for one.
+"""What happens at tables and is sent to hooks, and whom it concerns. Never a card: there is no field for one.
 
-A notice is stored in one piece with what it tells of; the post (`app/tables/post.py`) makes letters of it.
+A notice is stored in one piece with what it reports; deliveries (`app/tables/deliveries.py`) are made of it.
 """
 
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from app.tables.duty import duty
 from app.tables.table import Table
 
 
-class Heard(StrEnum):
-    """What a hook may hear of."""
+class EventType(StrEnum):
+    """What a hook may subscribe to."""
 
     TABLE_OPENED = "table_opened"
     GAME_FINISHED = "game_finished"
@@ -21,7 +21,7 @@ class Heard(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Sitting:
+class SeatHolder:
     """Who sat on a seat; `player` names a person or a player of the house."""
 
     seat: Seat
@@ -55,7 +55,7 @@ class GameFinished:
     finished: int
     totals: BySide[int]
     winner: Side
-    seats: tuple[Sitting, ...]
+    seats: tuple[SeatHolder, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +76,14 @@ Notice = TableOpened | GameFinished | TurnDue
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """Who may hear of something: whoever these people are or belong to, and perhaps all who want to hear of everybody's."""
+    """Who may be sent a notice: these people or their owners, and perhaps all who subscribe to everybody's tables."""
 
     people: tuple[str, ...]
     everybody: bool
 
 
 def notice_of(before: Table, after: Table, seq: int, epoch: int) -> Notice | None:
-    """What the entry `seq` between these two gives to tell."""
+    """Returns the notice that the entry `seq` between these two gives, if any."""
     if seq == 1 and after.people:
         host = after.people[0]
         return TableOpened(after.id, host.id, host.name, preset_of(after.rules), after.clock, after.listed)
@@ -96,19 +96,19 @@ def notice_of(before: Table, after: Table, seq: int, epoch: int) -> Notice | Non
     return None if person is None else TurnDue(after.id, after.game.id, epoch, pending.turn, pending.seat, person.id)
 
 
-def heard_as(notice: Notice) -> Heard:
-    """As what a hook hears of it."""
+def event_type_of(notice: Notice) -> EventType:
+    """Returns the type of event as which a hook is sent it."""
     match notice:
         case TableOpened():
-            return Heard.TABLE_OPENED
+            return EventType.TABLE_OPENED
         case GameFinished():
-            return Heard.GAME_FINISHED
+            return EventType.GAME_FINISHED
         case TurnDue():
-            return Heard.TURN_DUE
+            return EventType.TURN_DUE
 
 
 def key_of(notice: Notice) -> str:
-    """The same for the same happening, however often it is told."""
+    """Returns the same key for the same event, however often it is reported."""
     match notice:
         case TableOpened(table=table):
             return f"opened {table}"
@@ -119,11 +119,11 @@ def key_of(notice: Notice) -> str:
 
 
 def audience(notice: Notice) -> Audience:
-    """Who may hear of it."""
+    """Returns who may be sent it."""
     match notice:
         case TableOpened(host=host, listed=listed):
             return Audience((host,), listed)
         case GameFinished(seats=seats, listed=listed):
-            return Audience(tuple(one.player for one in seats if one.kind == "person"), listed)
+            return Audience(tuple(holder.player for holder in seats if holder.kind == "person"), listed)
         case TurnDue(player=player):
             return Audience((player,), False)

@@ -17,8 +17,8 @@ from app.web.errors import example_of, refusals, refused_with
 from app.web.etag import tagged
 from app.web.gate import API, NEEDS, OWN
 from app.web.identity import COOKIE
-from app.web.letters import webhooks
 from app.web.schemas import WORDS
+from app.web.webhooks import webhooks
 
 Json = dict[str, Any]
 

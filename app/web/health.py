@@ -84,7 +84,7 @@ async def read_metrics(parts: PartsDep) -> Response:
     given = []
     try:
         server = asdict(await parts.describe()) | {"wait": parts.wait}
-        waiting, aside, mail = await parts.waiting(), await parts.aside(), await parts.hooks.waiting()
+        waiting, aside, deliveries = await parts.waiting(), await parts.aside(), await parts.hooks.waiting()
     except Refused:
         pass  # what the processes counted themselves is still told
     else:
@@ -93,8 +93,6 @@ async def read_metrics(parts: PartsDep) -> Response:
             metrics.info("coinche_redis_info", "What the store of the tables is, and what it promises", words),
             metrics.gauge("coinche_archive_waiting", "Finished games that Postgres does not have yet", "shard", waiting),
             metrics.gauge("coinche_archive_aside", "Finished games that could not be archived", "shard", aside),
-            metrics.gauge(
-                "coinche_hook_letters", "What hooks are to be told: what waits, and what was given up", "state", mail
-            ),
+            metrics.gauge("coinche_hook_queue", "Deliveries to hooks that wait, and that were given up", "state", deliveries),
         ]
     return Response(metrics.page(given), media_type="text/plain; version=0.0.4; charset=utf-8")

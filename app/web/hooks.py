@@ -1,4 +1,4 @@
-"""Hooks over REST: servers that are told what happens. For the guest who comes with a cookie, like tokens."""
+"""Hooks over REST: servers that are sent events. For the guest who comes with a cookie, like tokens."""
 
 from typing import Annotated
 
@@ -7,8 +7,8 @@ from pydantic import BaseModel, Field, StrictStr, WithJsonSchema
 
 from app.game.refusal import Refused, Why
 from app.tables import limits, tokens
-from app.tables.hooks import Hook, Reach, events_of
-from app.tables.notices import Heard
+from app.tables.hooks import Hook, HookScope, events_of
+from app.tables.notices import EventType
 from app.web.errors import refusals
 from app.web.identity import Me, asker_of
 from app.web.parts import PartsDep
@@ -18,8 +18,8 @@ router = APIRouter(prefix="/api/v1/me/hooks", tags=["me"])
 
 Events = Annotated[
     list[StrictStr],
-    WithJsonSchema({"type": "array", "items": {"type": "string", "enum": list(Heard)}, "minItems": 1}),
-    Field(description="What it is told of", examples=[["game_finished", "turn_due"]]),
+    WithJsonSchema({"type": "array", "items": {"type": "string", "enum": list(EventType)}, "minItems": 1}),
+    Field(description="The events it is sent", examples=[["game_finished", "turn_due"]]),
 ]
 HookId = Annotated[str, Path(description="The id of a hook", examples=["5f0c7d1e2b3a4958"])]
 
@@ -27,10 +27,10 @@ HookId = Annotated[str, Path(description="The id of a hook", examples=["5f0c7d1e
 class HookIn(BaseModel):
     """The hook that is wanted; `scope` `all` is the operator's to give."""
 
-    url: StrictStr = Field(description="Where it is told", examples=["https://club.example.org/coinche"])
+    url: StrictStr = Field(description="Where events are sent", examples=["https://club.example.org/coinche"])
     events: Events
-    scope: Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(Reach)})] = Field(
-        Reach.MINE.value, description="Whose games: one's own and those of one's bots, or those at all listed tables"
+    scope: Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(HookScope)})] = Field(
+        HookScope.MINE.value, description="Whose games: one's own and those of one's bots, or those at all listed tables"
     )
 
 
@@ -47,8 +47,8 @@ class HookOut(BaseModel):
 
     id: str
     url: str
-    events: list[Heard]
-    scope: Reach
+    events: list[EventType]
+    scope: HookScope
     created: int
     off: bool
     failures: int
@@ -56,7 +56,7 @@ class HookOut(BaseModel):
 
 
 class NewHook(HookOut):
-    """A hook with what its mail is signed with, which is shown this once."""
+    """A hook with the secret that signs its deliveries, which is shown this once."""
 
     secret: str
 
@@ -67,14 +67,14 @@ class HookList(BaseModel):
     hooks: list[HookOut]
 
 
-class Posted(BaseModel):
-    """What is on its way."""
+class Queued(BaseModel):
+    """The event that was queued."""
 
     event: str = "ping"
 
 
 async def _slowly(request: Request, parts: PartsDep, _: Me) -> None:
-    """What has this server ask others may not be asked often."""
+    """Limits how often this server is made to send requests to others."""
     await visit_of(request).take(parts.limits, limits.HOOKS)
 
 
@@ -84,7 +84,7 @@ Slowly = Annotated[None, Depends(_slowly)]
 @router.get("")
 async def list_hooks(me: Me, parts: PartsDep) -> HookList:
     """One's hooks, without their secrets."""
-    return HookList(hooks=[_out(one) for one in await parts.hooks.of(me.id)])
+    return HookList(hooks=[_out(hook) for hook in await parts.hooks.of(me.id)])
 
 
 _MAKING = (Why.BAD_URL, Why.WRONG_VALUE, Why.TOO_MANY, Why.MISSING_SCOPE)
@@ -94,7 +94,7 @@ _MAKING = (Why.BAD_URL, Why.WRONG_VALUE, Why.TOO_MANY, Why.MISSING_SCOPE)
 async def make_hook(body: HookIn, me: Me, parts: PartsDep, request: Request, _: Slowly) -> NewHook:
     """Make a hook. Its secret is in this answer and in no other."""
     events, scope = events_of(body.events), await _scope(body.scope, request, parts)
-    made = await parts.hooks.add(me.id, await parts.doorman.check(body.url), events, scope)
+    made = await parts.hooks.add(me.id, await parts.url_policy.check(body.url), events, scope)
     if made is None:
         raise Refused(Why.TOO_MANY)
     hook, secret = made
@@ -109,19 +109,19 @@ async def remove_hook(hook: HookId, me: Me, parts: PartsDep) -> None:
 
 
 @router.post("/{hook}/test", status_code=202, responses=refusals(Why.NOT_FOUND, Why.HOOK_OFF))
-async def ping_hook(hook: HookId, me: Me, parts: PartsDep, _: Slowly) -> Posted:
-    """Send a ping, as all else is sent; what came of it is told by the list."""
+async def ping_hook(hook: HookId, me: Me, parts: PartsDep, _: Slowly) -> Queued:
+    """Send a ping, as all else is sent; the list shows the result."""
     await parts.hooks.ping(me.id, hook)
-    return Posted()
+    return Queued()
 
 
-async def _scope(name: str, request: Request, parts: PartsDep) -> Reach:
-    """The scope, if who asks may have it. Raises `Refused`."""
-    if name not in set(Reach):
+async def _scope(name: str, request: Request, parts: PartsDep) -> HookScope:
+    """Returns the scope, if who asks may have it. Raises `Refused`."""
+    if name not in set(HookScope):
         raise Refused(Why.WRONG_VALUE, "scope")
-    if name == Reach.ALL and tokens.Scope.ADMIN not in (await asker_of(request, parts)).scopes:
+    if name == HookScope.ALL and tokens.Scope.ADMIN not in (await asker_of(request, parts)).scopes:
         raise Refused(Why.MISSING_SCOPE, tokens.Scope.ADMIN.value)
-    return Reach(name)
+    return HookScope(name)
 
 
 def _out(hook: Hook) -> HookOut:

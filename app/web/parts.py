@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from app.tables.history import History
-from app.tables.hooks import Doorman, Hooks
+from app.tables.hooks import Hooks, UrlChecker
 from app.tables.limits import Limits
 from app.tables.play import Tables
 from app.tables.ports import Clock, Company, Dice, Guests, Lobby, Server
@@ -27,7 +27,7 @@ class Parts:
     bots: Bots
     limits: Limits
     hooks: Hooks
-    doorman: Doorman
+    url_policy: UrlChecker
     history: History
     hub: Hub
     dice: Dice

@@ -11,8 +11,8 @@ from app.game.rules import OPTIONS
 from app.tables.history import GameSheet
 from app.web.errors import Problem
 from app.web.fields import FIELDS
-from app.web.letters import LETTERS
 from app.web.rules import words_of
+from app.web.webhooks import PAYLOADS
 from app.wire import forms
 from app.wire.questions import Question
 
@@ -60,7 +60,7 @@ def _plain(name: str) -> str:
 
 def _further() -> Json:
     """Schemas that routes refer to by name alone."""
-    named: list[Any] = [Problem, GameSheet, *get_args(forms.OwnMessage), *LETTERS.values(), *get_args(Question)]
+    named: list[Any] = [Problem, GameSheet, *get_args(forms.OwnMessage), *PAYLOADS.values(), *get_args(Question)]
     _, defined = TypeAdapter.json_schemas(
         [(one.__name__, "serialization", TypeAdapter[Any](one)) for one in named],
         ref_template=_COMPONENT.format("schemas", "{model}"),

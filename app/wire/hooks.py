@@ -1,4 +1,4 @@
-"""The JSON of notices: as they wait in the store, and as the servers of others are sent them (docs/webhooks.md)."""
+"""The JSON of notices: as they are stored, and as the servers of others are sent them (docs/webhooks.md)."""
 
 import json
 from typing import Annotated, Any, Literal
@@ -7,7 +7,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from app.game.seats import BySide, Seat, Side
-from app.tables.notices import GameFinished, Notice, TableOpened, TurnDue, heard_as
+from app.tables.notices import GameFinished, Notice, TableOpened, TurnDue, event_type_of
 from app.tables.ports import NewerFormat
 from app.wire.codec import Codec
 
@@ -27,7 +27,7 @@ class Links(TypedDict):
     api: str
 
 
-class HostTold(TypedDict):
+class HostData(TypedDict):
     """Who has opened a table."""
 
     id: str
@@ -38,14 +38,14 @@ class TableOpenedData(TypedDict):
     """A table that has been opened."""
 
     table: str
-    host: HostTold
+    host: HostData
     preset: str | None
     clock: int | None
     listed: bool
     links: Links
 
 
-class SittingTold(TypedDict):
+class SeatData(TypedDict):
     """Who sat on a seat."""
 
     seat: Seat
@@ -65,7 +65,7 @@ class GameFinishedData(TypedDict):
     finished: int
     totals: BySide[int]
     winner: Side
-    seats: list[SittingTold]
+    seats: list[SeatData]
     links: Links
 
 
@@ -87,50 +87,50 @@ class PingData(TypedDict):
     hook: str
 
 
-class _Letter(TypedDict):
-    id: Annotated[str, Field(description="The id of the letter, the same each time it is sent")]
+class _Payload(TypedDict):
+    id: Annotated[str, Field(description="The id of the delivery, the same each time it is sent")]
     created: Annotated[int, Field(description="When it happened, in ms since 1970")]
 
 
-class TableOpenedLetter(_Letter):
+class TableOpenedPayload(_Payload):
     """A new table: a listed one, or one that the hook's owner or a bot of his has opened."""
 
     event: Literal["table_opened"]
     data: TableOpenedData
 
 
-class GameFinishedLetter(_Letter):
+class GameFinishedPayload(_Payload):
     """A game is over and in the history."""
 
     event: Literal["game_finished"]
     data: GameFinishedData
 
 
-class TurnDueLetter(_Letter):
+class TurnDuePayload(_Payload):
     """In a game whose clock runs for hours it is the turn of the hook's owner, or of a bot of his."""
 
     event: Literal["turn_due"]
     data: TurnDueData
 
 
-class PingLetter(_Letter):
+class PingPayload(_Payload):
     """A test that the hook's owner has asked for."""
 
     event: Literal["ping"]
     data: PingData
 
 
-Letter = TableOpenedLetter | GameFinishedLetter | TurnDueLetter | PingLetter
+Payload = TableOpenedPayload | GameFinishedPayload | TurnDuePayload | PingPayload
 """What a server is sent."""
 
 
 def write_notice(notice: Notice) -> str:
-    """The notice as it is stored."""
+    """Returns the notice as it is stored."""
     return json.dumps({"v": FORMAT} | _NOTICES.write(notice), separators=(",", ":"), ensure_ascii=False)
 
 
 def read_notice(stored: str, due: int | None) -> Notice:
-    """The notice back; `due` is the time that the store has set. Raises `NewerFormat`."""
+    """Returns the notice that was stored; `due` is the time that the store has set. Raises `NewerFormat`."""
     fields: dict[str, Any] = json.loads(stored)
     if fields.pop("v") > FORMAT:
         raise NewerFormat("a notice of a newer release")
@@ -140,13 +140,13 @@ def read_notice(stored: str, due: int | None) -> Notice:
 
 
 def write_body(id: str, event: str, created: int, data: dict[str, Any]) -> str:
-    """What a server is sent."""
+    """Returns what a server is sent."""
     return json.dumps({"id": id, "event": event, "created": created, "data": data}, separators=(",", ":"), ensure_ascii=False)
 
 
 def body_of(id: str, notice: Notice, created: int, base: str) -> str:
-    """What a server is sent of a notice; links begin with `base`."""
-    return write_body(id, heard_as(notice).value, created, _data(notice, base))
+    """Returns what a server is sent of a notice; links begin with `base`."""
+    return write_body(id, event_type_of(notice).value, created, _data(notice, base))
 
 
 def _data(notice: Notice, base: str) -> dict[str, Any]:
@@ -163,9 +163,9 @@ def _data(notice: Notice, base: str) -> dict[str, Any]:
             }
         case GameFinished():
             fields = _NOTICES.write(notice)
-            told = ("game", "table", "number", "preset", "started", "finished", "totals", "winner", "seats")
+            names = ("game", "table", "number", "preset", "started", "finished", "totals", "winner", "seats")
             links = {"page": f"{base}/g/{notice.game}", "api": f"{base}/api/v1/games/{notice.game}"}
-            return {name: fields[name] for name in told} | {"links": links}
+            return {name: fields[name] for name in names} | {"links": links}
         case TurnDue():
             return {
                 "table": notice.table,

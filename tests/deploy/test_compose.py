@@ -65,7 +65,7 @@ def test_only_the_proxy_is_reached_from_outside() -> None:
     assert FILE["networks"]["back"]["internal"] is True
     for name in ("valkey", "postgres"):
         assert set(SERVICES[name]["networks"]) == {"back"}
-    assert set(SERVICES["worker"]["networks"]) == {"back", "out"}  # it carries mail to hooks
+    assert set(SERVICES["worker"]["networks"]) == {"back", "out"}  # it sends to hooks
     (front,) = FILE["networks"]["front"]["ipam"]["config"]
     for name in ("app1", "app2"):
         assert SERVICES[name]["environment"]["COINCHE_PROXIES"] == front["subnet"]

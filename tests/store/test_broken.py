@@ -9,16 +9,16 @@ from app.game.seats import Seat
 from app.store.bell import RedisBell
 from app.store.company import RedisCompany
 from app.store.dice import SystemDice, now_ms
-from app.store.hooks import RedisHooks, RedisPostbox
+from app.store.hooks import RedisDeliveryQueue, RedisHooks
 from app.store.keys import VOID, WORK, Keys
 from app.store.lobby import RedisLobby
 from app.store.log import RedisLog
 from app.tables.croupier import Croupier
-from app.tables.hooks import Reach
-from app.tables.notices import Heard
+from app.tables.deliveries import Delivery, Outcome, Settlement
+from app.tables.hooks import HookScope
+from app.tables.notices import EventType
 from app.tables.play import Tables
 from app.tables.ports import Rang, Said
-from app.tables.post import Fate, Letter, Outcome
 from tests.people import PATIENCE
 from tests.seats import NINA, four_seated, opened
 
@@ -101,32 +101,32 @@ async def test_the_post_goes_on(valkey: Redis) -> None:
     for broken in BROKEN:
         await valkey.xadd(KEYS.notices, {broken: broken})
         await valkey.xadd(KEYS.notices, {"notice": broken, "at": "1", "due": ""})
-    assert await RedisPostbox(valkey).notices() == []
+    assert await RedisDeliveryQueue(valkey).notices() == []
     assert await valkey.xlen(KEYS.notices) == 0
 
 
 @pytest.mark.parametrize("broken", BROKEN)
 async def test_letters_behind_a_broken_one_are_carried(valkey: Redis, log: RedisLog, broken: bytes) -> None:
-    hooks, box = RedisHooks(valkey), RedisPostbox(valkey)
-    made = [await hooks.add(NINA.id, "https://hook.example/", (Heard.TURN_DUE,), Reach.MINE) for _ in range(2)]
+    hooks, queue = RedisHooks(valkey), RedisDeliveryQueue(valkey)
+    made = [await hooks.add(NINA.id, "https://hook.example/", (EventType.TURN_DUE,), HookScope.MINE) for _ in range(2)]
     (bad, _), (good, _) = [one for one in made if one is not None]
-    await box.post([Letter(bad.id, "msg_1", "turn_due", "{}"), Letter(good.id, "msg_1", "turn_due", "{}")], now_ms())
+    await queue.enqueue([Delivery(bad.id, "msg_1", "turn_due", "{}"), Delivery(good.id, "msg_1", "turn_due", "{}")], now_ms())
     await valkey.hset("{hooks}mail", f"{bad.id} msg_1", broken)
-    assert [mail.letter.hook for mail in await box.claim(1, 10)] == [good.id]
+    assert [claimed.delivery.hook for claimed in await queue.claim(1, 10)] == [good.id]
     assert await valkey.hkeys("{hooks}mail") == [f"{good.id} msg_1"]
 
 
 async def test_dead_letters_beside_a_broken_one_are_listed(valkey: Redis, log: RedisLog) -> None:
-    hooks, box = RedisHooks(valkey), RedisPostbox(valkey)
-    made = await hooks.add(NINA.id, "https://hook.example/", (Heard.TURN_DUE,), Reach.MINE)
+    hooks, queue = RedisHooks(valkey), RedisDeliveryQueue(valkey)
+    made = await hooks.add(NINA.id, "https://hook.example/", (EventType.TURN_DUE,), HookScope.MINE)
     assert made is not None
-    await box.post([Letter(made[0].id, "msg_1", "turn_due", "{}")], now_ms())
-    [mail] = await box.claim(1, 10)
-    await box.settle(mail, Outcome(Fate.DEAD, "500"))
+    await queue.enqueue([Delivery(made[0].id, "msg_1", "turn_due", "{}")], now_ms())
+    [claimed] = await queue.claim(1, 10)
+    await queue.settle(claimed, Settlement(Outcome.DEAD, "500"))
     for number, broken in enumerate(BROKEN):
         await valkey.zadd("{hooks}dead", {f"{made[0].id} x{number}": 1})
         await valkey.hset("{hooks}mail", f"{made[0].id} x{number}", broken)
-    assert [one.letter.id for one in await box.dead()] == ["msg_1"]
+    assert [one.delivery.id for one in await queue.dead()] == ["msg_1"]
 
 
 async def test_duties_beside_a_broken_shard_are_done(log: RedisLog, valkey: Redis) -> None:

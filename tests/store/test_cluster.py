@@ -13,13 +13,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.game.refusal import Refused
 from app.game.seats import Seat
-from app.post.carrier import Carrier
-from app.post.doorman import Doorman
-from app.post.office import Office
 from app.store.archive import Archive
 from app.store.company import RedisCompany
 from app.store.guests import RedisGuests
-from app.store.hooks import RedisHooks, RedisPostbox
+from app.store.hooks import RedisDeliveryQueue, RedisHooks
 from app.store.keys import SHARDS
 from app.store.limits import RedisLimits
 from app.store.lobby import RedisLobby
@@ -29,12 +26,15 @@ from app.store.outbox import waiting
 from app.store.postgres import connect as connect_postgres
 from app.store.server import Cluster, connect, describe
 from app.store.tokens import RedisBots, RedisTokens
-from app.tables.hooks import Reach
+from app.tables.hooks import HookScope
 from app.tables.limits import GENERAL, LOOKUPS, Wish
 from app.tables.mirror import Mirror
-from app.tables.notices import Heard
+from app.tables.notices import EventType
 from app.tables.ports import Said
 from app.tables.tokens import Asker, Scope
+from app.webhooks.dispatcher import Dispatcher
+from app.webhooks.sender import Sender
+from app.webhooks.url_policy import UrlPolicy
 from tests.cluster import PATIENCE, Six, cluster, until
 from tests.process import Nina, Process, process
 from tests.receiver import receiving
@@ -138,15 +138,15 @@ async def test_tokens_bots_and_limits_lie_wherever_they_lie(store: Cluster) -> N
 async def test_hooks_hear_of_tables_on_all_servers(six: Six, store: Cluster, processes: Sequence[Process]) -> None:
     hooks = RedisHooks(store)
     async with receiving() as server, asyncio.timeout(PATIENCE):
-        made = await hooks.add(NINA.id, server.url, (Heard.TABLE_OPENED,), Reach.MINE)
+        made = await hooks.add(NINA.id, server.url, (EventType.TABLE_OPENED,), HookScope.MINE)
         assert made is not None
-        office = asyncio.create_task(Office(RedisPostbox(store), Carrier(Doorman(["127.0.0.0/8"]))).run())
+        dispatcher = asyncio.create_task(Dispatcher(RedisDeliveryQueue(store), Sender(UrlPolicy(["127.0.0.0/8"]))).run())
         await asyncio.sleep(0.1)  # the clocks of two servers differ by less
         tables = await one_on_each(six, store, "told")
         for table in tables:
             await Nina(processes, table).begin()
         got = await server.until(lambda got: {one.told["data"]["table"] for one in got} >= set(tables))
-        office.cancel()
+        dispatcher.cancel()
     assert len({one.id for one in got}) == len(got)
     assert await hooks.remove(NINA.id, made[0].id)
     assert await hooks.waiting() == {"waiting": 0, "dead": 0}

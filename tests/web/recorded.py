@@ -23,7 +23,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 RATED = played(PRESETS["announced-701"], 1, table="0f-k2m7q9x4wz")
 SHORT = played(override(PRESETS["announced-701"], {"target": 100}), 4, table="0e-8d3np5r6ty")
 
-LETTERS = {"table_opened": "TableOpened", "game_finished": "GameFinished", "turn_due": "TurnDue", "ping": "Ping"}
+PAYLOADS = {"table_opened": "TableOpened", "game_finished": "GameFinished", "turn_due": "TurnDue", "ping": "Ping"}
 ANSWERS = {"legal": "Legal", "auction": "Auction", "melds": "Melds", "score": "Score", "deal": "Deal"}
 
 
@@ -45,7 +45,7 @@ async def recorded(site: Site, redis_url: str) -> Json:
         judged, asked, streams["ask_referee"] = await _referee(nina)
         streams["ask_referee_asked"] = asked
         bodies |= history | judged | await _words(nina) | await _health(nina)
-    bodies |= {f"{LETTERS[one['event']]}Letter": one for one in blocks("webhooks.md", "hook")}
+    bodies |= {f"{PAYLOADS[one['event']]}Payload": one for one in blocks("webhooks.md", "hook")}
     return {"bodies": bodies, "streams": streams}
 
 
@@ -67,13 +67,13 @@ async def _hooks(nina: Person) -> Json:
     async with receiving() as server:
         asked = {"url": server.url, "events": ["game_finished", "turn_due"], "scope": "mine"}
         made = await nina.post("/me/hooks", asked, 201)
-        posted = await nina.post(f"/me/hooks/{made['id']}/test", status=202)
+        queued = await nina.post(f"/me/hooks/{made['id']}/test", status=202)
 
         async def has_come() -> bool:
             return (await nina.get("/me/hooks"))["hooks"][0]["last"] is not None
 
         await eventually(has_come)
-        return {"HookIn": asked, "NewHook": made, "Posted": posted, "HookList": await nina.get("/me/hooks")}
+        return {"HookIn": asked, "NewHook": made, "Queued": queued, "HookList": await nina.get("/me/hooks")}
 
 
 async def _tables(nina: Person, paul: Person) -> Json:

@@ -14,8 +14,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from app.embedded import Servers
 from app.game.refusal import Why
 from app.store.postgres import connect as connect_postgres
-from app.tables.hooks import Hooks, Reach
-from app.tables.notices import Heard
+from app.tables.hooks import Hooks, HookScope
+from app.tables.notices import EventType
 from app.web.description import operations
 from app.web.errors import MEDIA_TYPE
 from tests.described import as_described, description, fits
@@ -48,7 +48,7 @@ class World:
     async def settle(self) -> None:
         token = await self.nina.post("/me/tokens", {"name": "T", "scopes": ["read", "play", "tables"]}, 201)
         bot = await self.nina.post("/me/bots", {"name": "Hal"}, 201)
-        made = await self._hooks.add(self.nina.id, "https://club.example.org/", (Heard.TURN_DUE,), Reach.MINE)
+        made = await self._hooks.add(self.nina.id, "https://club.example.org/", (EventType.TURN_DUE,), HookScope.MINE)
         assert made is not None
         self.secret = token["secret"]
         self.ids = {

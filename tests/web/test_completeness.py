@@ -9,7 +9,7 @@ from typing import Any, get_args
 import pytest
 import schemathesis
 
-from app.tables.notices import Heard
+from app.tables.notices import EventType
 from app.tables.table import Happened
 from app.web.description import operations
 from app.web.examples import FILE
@@ -105,7 +105,7 @@ def test_each_header_has_words_and_an_example() -> None:
 def test_each_event_is_described() -> None:
     told = {schema["properties"]["kind"].get("const") for schema in SCHEMAS.values() if "kind" in schema.get("properties", {})}
     assert {tag(one) for one in get_args(Happened)} <= told
-    assert set(description()["webhooks"]) == {*Heard, PING}
+    assert set(description()["webhooks"]) == {*EventType, PING}
 
 
 # --- examples --------------------------------------------------------------------------------------------------------
@@ -185,5 +185,5 @@ async def test_examples_are_like_real_answers_and_like_the_pages(redis_url: str,
             both = [(path, names) for path, names in shapes(example) if path in answered]
             assert both or not isinstance(example, dict), name
             assert [(path, names) for path, names in both if names not in answered[path]] == [], name
-    same = {name for name in real["bodies"] if re.search(r"^(?:ActIn|Question)\.|(?:Answer|Letter)$", name)}
+    same = {name for name in real["bodies"] if re.search(r"^(?:ActIn|Question)\.|(?:Answer|Payload)$", name)}
     assert {name: EXAMPLES["bodies"][name] for name in same} == {name: real["bodies"][name] for name in same}

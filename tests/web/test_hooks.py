@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from app.post.carrier import Carrier, sign
-from app.post.doorman import Doorman
 from app.store.hooks import RedisHooks
 from app.store.keys import SHARDS
+from app.tables.deliveries import ClaimedDelivery, Delivery
 from app.tables.hooks import MOST_HOOKS
-from app.tables.post import Letter, Mail
 from app.tables.table import Person as Known
 from app.tables.tokens import OF_A_GUEST, Scope
+from app.webhooks.sender import Sender, sign
+from app.webhooks.url_policy import UrlPolicy
 from tests.described import description, fits
 from tests.people import Json, Person, Site, open_table, people, person, play, running_site, started
 from tests.ports import held
@@ -94,8 +94,8 @@ async def test_a_secret_is_shown_once_and_by_nothing_else(site: Site) -> None:
         assert await nina.get("/me/hooks") == {"hooks": []}
         numbers = (await nina.http.get("/metrics")).text
         assert secret not in numbers
-        assert 'coinche_hook_letters{state="waiting"} 0.0' in numbers
-        assert re.search(r'coinche_hook_mail_total{fate="delivered"} [1-9]', numbers)
+        assert 'coinche_hook_queue{state="waiting"} 0.0' in numbers
+        assert re.search(r'coinche_hook_deliveries_total{outcome="delivered"} [1-9]', numbers)
 
 
 async def test_a_ping_that_fails_is_told_by_the_list(site: Site) -> None:
@@ -339,10 +339,10 @@ async def test_the_page_shows_what_really_arrives(site: Site) -> None:
 async def test_the_receiver_of_the_page_knows_what_is_signed_from_what_is_not() -> None:
     [program] = re.findall(r"^```python receiver\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
     secret, other = "whsec_QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo=", "whsec_" + "QUJD" * 8
-    letter, carrier = Letter("h", "msg_1", "ping", '{"name":"Élise"}'), Carrier(Doorman(LOCAL))
+    delivery, sender = Delivery("h", "msg_1", "ping", '{"name":"Élise"}'), Sender(UrlPolicy(LOCAL))
 
     async def answer(key: str) -> tuple[int | None, str]:
-        return await carrier.carry(Mail(letter, f"http://127.0.0.1:{port}/", key))
+        return await sender.send(ClaimedDelivery(delivery, f"http://127.0.0.1:{port}/", key))
 
     async def is_there() -> bool:
         return (await answer(other))[0] is not None

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, get_args
 
-from app.wire.hooks import Letter
+from app.wire.hooks import Payload
 
 Json = dict[str, Any]
 
-LETTERS: Mapping[str, type] = {get_args(one.__annotations__["event"])[0]: one for one in get_args(Letter)}
+PAYLOADS: Mapping[str, type] = {get_args(form.__annotations__["event"])[0]: form for form in get_args(Payload)}
 """What is sent of each event."""
 
 _HEADERS = {
@@ -27,16 +27,16 @@ _ANSWERS = {
 
 
 def webhooks() -> Json:
-    """Each letter by its event."""
-    return {event: {"post": _operation(event, letter)} for event, letter in LETTERS.items()}
+    """Returns the operation of each event."""
+    return {event: {"post": _operation(event, payload)} for event, payload in PAYLOADS.items()}
 
 
-def _operation(event: str, letter: type) -> Json:
+def _operation(event: str, payload: type) -> Json:
     return {
         "tags": ["webhooks"],
         "operationId": f"hear_{event}",
         "summary": event.replace("_", " ").capitalize(),
-        "description": letter.__doc__,
+        "description": payload.__doc__,
         "parameters": [
             {
                 "name": name,
@@ -50,7 +50,7 @@ def _operation(event: str, letter: type) -> Json:
         ],
         "requestBody": {
             "required": True,
-            "content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{letter.__name__}"}}},
+            "content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{payload.__name__}"}}},
         },
         "responses": {status: {"description": said} for status, said in _ANSWERS.items()},
         "security": [],

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from app.game.refusal import Refused, Why
-from app.post.carrier import Carrier
-from app.post.doorman import Doorman, is_outside
-from app.tables.post import Letter, Mail
+from app.tables.deliveries import ClaimedDelivery, Delivery
+from app.webhooks.sender import Sender
+from app.webhooks.url_policy import UrlPolicy, is_outside
 from tests.receiver import receiving
 
 LOCAL = ("127.0.0.0/8",)
@@ -50,10 +50,10 @@ def says(*answers: Sequence[str]) -> tuple[Callable[[str, int], Awaitable[Sequen
     return resolve, asked
 
 
-async def is_refused(doorman: Doorman, url: str) -> bool:
+async def is_refused(url_policy: UrlPolicy, url: str) -> bool:
     found: list[tuple[Why, str | None]] = []
     try:
-        await doorman.check(url)
+        await url_policy.check(url)
     except Refused as no:
         found.append((no.why, no.field))
     assert found in ([], [(Why.BAD_URL, "url")])
@@ -64,13 +64,13 @@ async def is_refused(doorman: Doorman, url: str) -> bool:
 async def test_an_address_inside_is_refused(address: str) -> None:
     assert not is_outside(ip_address(address))
     resolve, _ = says([address])
-    assert await is_refused(Doorman(resolve=resolve), "https://hook.example/")
+    assert await is_refused(UrlPolicy(resolve=resolve), "https://hook.example/")
 
 
 @pytest.mark.parametrize("address", OUTSIDE)
 async def test_an_address_of_the_internet_is_allowed(address: str) -> None:
     resolve, _ = says([address])
-    assert not await is_refused(Doorman(resolve=resolve), "https://hook.example/")
+    assert not await is_refused(UrlPolicy(resolve=resolve), "https://hook.example/")
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ async def test_what_is_no_plain_https_address_is_refused(url: str) -> None:
         host.encode("idna")
         return ["8.8.8.8"]
 
-    assert await is_refused(Doorman(resolve=resolve), url)
+    assert await is_refused(UrlPolicy(resolve=resolve), url)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ async def test_what_is_no_plain_https_address_is_refused(url: str) -> None:
 )
 async def test_an_https_address_on_any_port_is_allowed(url: str) -> None:
     resolve, asked = says(["8.8.8.8"])
-    used = await Doorman(resolve=resolve).check(url)
+    used = await UrlPolicy(resolve=resolve).check(url)
     assert used.isascii()
     assert asked == [used.split("/")[2].partition(":")[0]]
 
@@ -135,43 +135,43 @@ async def test_an_https_address_on_any_port_is_allowed(url: str) -> None:
 )
 async def test_this_machine_is_refused_however_it_is_written(host: str) -> None:
     """Asked of the real resolver, which understands most of these."""
-    assert await is_refused(Doorman(), f"https://{host}/")
+    assert await is_refused(UrlPolicy(), f"https://{host}/")
 
 
 async def test_one_address_inside_among_others_is_one_too_many() -> None:
     resolve, _ = says(["8.8.8.8", "10.0.0.1"], ["8.8.8.8", "::1"], [])
-    doorman = Doorman(resolve=resolve)
+    url_policy = UrlPolicy(resolve=resolve)
     for _ in range(3):
-        assert await is_refused(doorman, "https://hook.example/")
+        assert await is_refused(url_policy, "https://hook.example/")
 
 
 async def test_what_cannot_be_found_is_refused_in_the_same_words_as_what_lies_inside() -> None:
     async def resolve(host: str, port: int) -> Sequence[str]:
         raise OSError("no such name")
 
-    assert await is_refused(Doorman(resolve=resolve), "https://intranet.example/")
+    assert await is_refused(UrlPolicy(resolve=resolve), "https://intranet.example/")
 
 
 async def test_what_the_operator_calls_inside_may_be_reached_and_nothing_beside_it() -> None:
     resolve, _ = says(["10.1.2.3"], ["10.1.2.3"], ["10.2.0.1"], ["8.8.8.8"], ["10.1.2.3", "8.8.8.8"])
-    doorman = Doorman(("10.1.0.0/16",), resolve)
+    url_policy = UrlPolicy(("10.1.0.0/16",), resolve)
     urls = ("http://chat.home/", "https://chat.home/", "https://chat.home/", "http://chat.home/", "http://chat.home/")
-    assert [await is_refused(doorman, url) for url in urls] == [False, False, True, True, True]
+    assert [await is_refused(url_policy, url) for url in urls] == [False, False, True, True, True]
 
 
 # --- on the way --------------------------------------------------------------------------------------------------------
 
 
-def mail(url: str) -> Mail:
-    return Mail(Letter("h", "msg_1", "ping", '{"id":"msg_1"}'), url, SECRET)
+def claimed(url: str) -> ClaimedDelivery:
+    return ClaimedDelivery(Delivery("h", "msg_1", "ping", '{"id":"msg_1"}'), url, SECRET)
 
 
 async def test_a_name_that_leads_inside_a_moment_later_leads_nobody_there() -> None:
     async with receiving() as inner:
         resolve, asked = says(["8.8.8.8"], ["127.0.0.1"])
-        doorman = Doorman(resolve=resolve)
-        url = await doorman.check(f"https://hook.example:{inner.port}/")
-        assert await Carrier(doorman).carry(mail(url)) == (None, "not_allowed")
+        url_policy = UrlPolicy(resolve=resolve)
+        url = await url_policy.check(f"https://hook.example:{inner.port}/")
+        assert await Sender(url_policy).send(claimed(url)) == (None, "not_allowed")
         assert asked == ["hook.example", "hook.example"]
         assert inner.got == []
 
@@ -180,8 +180,8 @@ async def test_the_connection_goes_to_the_address_that_was_judged_under_the_name
     """The name is asked for once, and the system, which knows no such name, not at all."""
     async with receiving() as server:
         resolve, asked = says(["127.0.0.1"], ["127.0.0.2"])
-        carrier = Carrier(Doorman(LOCAL, resolve))
-        assert await carrier.carry(mail(f"http://hook.example:{server.port}/a?b=c")) == (204, "204")
+        sender = Sender(UrlPolicy(LOCAL, resolve))
+        assert await sender.send(claimed(f"http://hook.example:{server.port}/a?b=c")) == (204, "204")
         [got] = server.got
     assert got.headers["host"] == f"hook.example:{server.port}"
     assert got.path == "/a?b=c"
@@ -192,26 +192,26 @@ async def test_the_connection_goes_to_the_address_that_was_judged_under_the_name
 async def test_where_the_first_address_does_not_answer_the_next_one_is_asked() -> None:
     async with receiving() as server:
         resolve, _ = says(["127.0.0.9", "127.0.0.1"])
-        assert await Carrier(Doorman(LOCAL, resolve)).carry(mail(f"http://hook.example:{server.port}/")) == (204, "204")
+        assert await Sender(UrlPolicy(LOCAL, resolve)).send(claimed(f"http://hook.example:{server.port}/")) == (204, "204")
 
 
 async def test_a_redirect_is_not_followed() -> None:
     async with receiving() as inner, receiving(inner.url) as outer:
-        assert await Carrier(Doorman(LOCAL)).carry(mail(outer.url)) == (307, "307")
+        assert await Sender(UrlPolicy(LOCAL)).send(claimed(outer.url)) == (307, "307")
         assert inner.got == []
 
 
 async def test_a_body_without_end_is_not_read() -> None:
     async with receiving("endless") as server:
-        assert await Carrier(Doorman(LOCAL)).carry(mail(server.url)) == (200, "200")
+        assert await Sender(UrlPolicy(LOCAL)).send(claimed(server.url)) == (200, "200")
         assert server.sent < 8_000_000  # what fits into the sockets between the two
 
 
 async def test_nothing_of_one_attempt_is_left_for_the_next() -> None:
     async with receiving() as server:
-        carrier = Carrier(Doorman(LOCAL))
+        sender = Sender(UrlPolicy(LOCAL))
         for _ in range(2):
-            await carrier.carry(mail(server.url))
+            await sender.send(claimed(server.url))
         assert [one.headers.get("cookie") for one in server.got] == [None, None]
 
 
@@ -219,7 +219,7 @@ async def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.Monke
     async with receiving() as proxy, receiving() as server:
         for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
             monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
-        assert await Carrier(Doorman(LOCAL)).carry(mail(server.url)) == (204, "204")
+        assert await Sender(UrlPolicy(LOCAL)).send(claimed(server.url)) == (204, "204")
         assert proxy.got == []
 
 
@@ -243,8 +243,8 @@ async def test_the_certificate_is_that_of_the_name_though_the_address_is_connect
     tls.sni_callback = lambda _, asked, __: heard.append(asked)
     async with receiving(tls=tls) as server:
         resolve, _ = says(["127.0.0.1"])
-        carrier = Carrier(Doorman(LOCAL, resolve), ssl.create_default_context(cafile=certificate[0]))
-        assert await carrier.carry(mail(f"https://{name}:{server.port}/")) == expected
+        sender = Sender(UrlPolicy(LOCAL, resolve), ssl.create_default_context(cafile=certificate[0]))
+        assert await sender.send(claimed(f"https://{name}:{server.port}/")) == expected
         assert heard == [name]
         assert len(server.got) == (expected[0] is not None)
 
@@ -254,7 +254,7 @@ async def test_a_certificate_that_nobody_trusts_is_none(certificate: tuple[Path,
     tls.load_cert_chain(*certificate)
     async with receiving(tls=tls) as server:
         resolve, _ = says(["127.0.0.1"])
-        assert await Carrier(Doorman(LOCAL, resolve)).carry(mail(f"https://hook.example:{server.port}/")) == (
+        assert await Sender(UrlPolicy(LOCAL, resolve)).send(claimed(f"https://hook.example:{server.port}/")) == (
             None,
             "no_connection",
         )

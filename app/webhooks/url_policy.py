@@ -1,7 +1,7 @@
-"""Where may the post go? To servers on the public internet, over TLS, and to what the operator calls his own; nowhere else.
+"""Decides where deliveries may go: to servers on the public internet, over TLS, and to networks that the operator allows.
 
-A name is looked up once for each attempt, all its addresses are judged, and the connection goes to one of those that were. So a
-name that leads elsewhere a moment later leads nobody there.
+A name is looked up once for each attempt, all its addresses are checked, and the connection goes to one of them. So a name that
+leads elsewhere a moment later leads nobody there.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from app.tables.hooks import LONGEST_URL
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
-"""The addresses of a name, for this port. Raises `OSError`."""
+"""Returns the addresses of a name, for this port. Raises `OSError`."""
 
 LOOKUP_SECONDS = 5.0
 
@@ -60,7 +60,7 @@ _resolvers = ThreadPoolExecutor(32, "resolver")
 
 
 def is_outside(address: Address) -> bool:
-    """Whether this address is one of the public internet, also if it is dressed as another."""
+    """Returns whether this is an address of the public internet, also where it holds another address."""
     if isinstance(address, IPv4Address):
         return not any(address in network for network in _V4_INSIDE)
     for network, shift in _V4_WITHIN:
@@ -70,55 +70,58 @@ def is_outside(address: Address) -> bool:
 
 
 async def resolve(host: str, port: int) -> Sequence[str]:
-    """What the system knows of a name."""
+    """Asks the system for the addresses of a name."""
     loop = asyncio.get_running_loop()
     async with asyncio.timeout(LOOKUP_SECONDS):
         found = await loop.run_in_executor(_resolvers, lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
-    return list(dict.fromkeys(str(one[4][0]) for one in found))
+    return list(dict.fromkeys(str(info[4][0]) for info in found))
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """Where to connect to for a URL: any of these addresses, and no other."""
+class Destination:
+    """The addresses that may be connected to for a URL, and no other."""
 
     url: httpx2.URL
     addresses: tuple[Address, ...]
 
 
-class Doorman:
-    """Judges addresses. `inside`: networks that may be reached though they are not public, and without TLS."""
+class UrlPolicy:
+    """Checks URLs. `inside`: networks that may be reached though they are not public, and without TLS."""
 
     def __init__(self, inside: Sequence[str] = (), resolve: Resolve = resolve) -> None:
         self._inside: tuple[Network, ...] = tuple(map(ip_network, inside))
         self._resolve = resolve
 
     async def check(self, url: str) -> str:
-        """The address as it will be used. Raises `Refused`; whether there is such a name inside is not told."""
-        return str((await self.way(url)).url)
+        """Returns the URL as it will be used. Raises `Refused`, which does not say whether such a name exists inside."""
+        return str((await self.destination(url)).url)
 
-    async def way(self, url: str) -> Way:
-        """The way to a URL as it is now. Raises `Refused`."""
-        read = self._read(url)
+    async def destination(self, url: str) -> Destination:
+        """Looks up where a URL leads now. Raises `Refused`."""
+        parsed = self._parse(url)
         try:
-            found = await self._resolve(read.raw_host.decode(), read.port or (443 if read.scheme == "https" else 80))
+            found = await self._resolve(parsed.raw_host.decode(), parsed.port or (443 if parsed.scheme == "https" else 80))
             addresses = tuple(map(ip_address, found))
         except (OSError, ValueError):  # a TimeoutError is an OSError, a name that cannot be written a ValueError
             raise Refused(Why.BAD_URL, "url") from None
-        if not addresses or not all(self._may_reach(one, read.scheme) for one in addresses):
+        if not addresses or not all(self._may_reach(address, parsed.scheme) for address in addresses):
             raise Refused(Why.BAD_URL, "url")
-        return Way(read, addresses)
+        return Destination(parsed, addresses)
 
-    def _read(self, url: str) -> httpx2.URL:
+    def _parse(self, url: str) -> httpx2.URL:
         try:
-            read = httpx2.URL(url)
+            parsed = httpx2.URL(url)
         except (httpx2.InvalidURL, ValueError):
             raise Refused(Why.BAD_URL, "url") from None
         is_good = (
-            read.scheme in ("https", "http") and _HOST.fullmatch(read.raw_host) and not read.userinfo and not read.fragment
+            parsed.scheme in ("https", "http")
+            and _HOST.fullmatch(parsed.raw_host)
+            and not parsed.userinfo
+            and not parsed.fragment
         )
-        if not is_good or len(url) > LONGEST_URL or (read.port is not None and not 1 <= read.port <= 65535):
+        if not is_good or len(url) > LONGEST_URL or (parsed.port is not None and not 1 <= parsed.port <= 65535):
             raise Refused(Why.BAD_URL, "url")
-        return read
+        return parsed
 
     def _may_reach(self, address: Address, scheme: str) -> bool:
         if any(address in network for network in self._inside):
