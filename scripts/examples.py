@@ -1,11 +1,17 @@
-"""Writes app/web/examples.json: what a real coinche answers, with the ids that the pages in docs have, and no real secret."""
+"""Writes app/web/examples.json: what a real coinche answers, with the ids that the pages in docs have, and no real secret.
+
+The dice fall the same way each time, so the file changes only where the answers have another form.
+"""
 
 import asyncio
 import json
 import re
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
+from unittest.mock import patch
 
 from app.embedded import running
 from app.store.prepare import upgrade
@@ -15,6 +21,7 @@ from tests.web.recorded import recorded
 
 WIDTH = 128
 NOW_MS = 1_796_000_000_000
+DAY_MS = 24 * 3600 * 1000
 
 NICE = {
     r"g_nina\b": ["g_7d1f"],
@@ -32,6 +39,7 @@ NICE = {
 SECRETS = {
     r"coinche_[gb]_[\w-]+": "coinche_g_7d1f_8f3a6c0d5b7e9124_an-example-that-opens-nothing",
     r"whsec_[\w+/=-]+": "whsec_YW4gZXhhbXBsZSB0aGF0IHNpZ25zIG5vdGhpbmc=",
+    r'(?<="next": ")[\w-]{20,}': "Zm9sbG93IG1lIHRvIHRoZSBuZXh0IHBhZ2U",
 }
 
 
@@ -46,8 +54,13 @@ def tidy(text: str) -> str:
         for real, shown in zip(found, nice, strict=False):
             text = text.replace(real, shown)
     made = int(re.findall(r'"created": (\d{13})\b', text.partition('"NewToken"')[2])[0])
-    first = min(one for one in map(int, re.findall(r"\b\d{13}\b", text)) if made - 600_000 < one)
-    return re.sub(r"\b\d{13}\b", lambda one: str(int(one[0]) - (first - NOW_MS) * (int(one[0]) >= first)), text)
+    return re.sub(r"\b\d{13}\b", lambda found: str(_shown_time(int(found[0]), made)), text)
+
+
+def _shown_time(ms: int, made: int) -> int:
+    """The times of this run are one moment, later ones whole days after it; those of the pages stay."""
+    days = round((ms - made) / DAY_MS)
+    return ms if days < 0 or ms < NOW_MS + DAY_MS else NOW_MS + days * DAY_MS
 
 
 def laid_out(value: Any, indent: int = 0, around: int = 0) -> str:
@@ -70,10 +83,27 @@ def laid_out(value: Any, indent: int = 0, around: int = 0) -> str:
     return begin + pad + pad.join(lines)[:-1] + "\n" + " " * indent + end
 
 
+class Fixed:
+    """The part of `secrets` that the dice are thrown with, the same each time."""
+
+    def __init__(self) -> None:
+        self._random = Random(11)
+
+    def choice(self, sequence: Sequence[Any]) -> Any:
+        return self._random.choice(sequence)
+
+    def token_bytes(self, count: int) -> bytes:
+        return self._random.randbytes(count)
+
+    def randbelow(self, limit: int) -> int:
+        return self._random.randrange(limit)
+
+
 async def record(redis_url: str, database_url: str) -> None:
     """Ask a coinche on these servers, and write down what it answers."""
-    async with running_site(redis_url, database_url, hooks_inside=("127.0.0.0/8",)) as site:
-        examples = await recorded(site, redis_url)
+    with patch("app.store.dice.secrets", Fixed()):
+        async with running_site(redis_url, database_url, hooks_inside=("127.0.0.0/8",)) as site:
+            examples = await recorded(site, redis_url)
     FILE.write_text(laid_out(json.loads(tidy(json.dumps(examples, ensure_ascii=False)))) + "\n")
 
 

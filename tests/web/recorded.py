@@ -93,8 +93,10 @@ async def _tables(nina: Person, paul: Person) -> Json:
     opened = await nina.post("/tables", asked["OpenIn"], 201)
     at = f"/tables/{opened['id']}"
     told: Json = {"Table": await paul.post(f"{at}/sit", asked["SeatIn"]), "Tables": await nina.get("/tables?limit=1")}
-    await paul.post(f"{at}/ready", asked["ReadyIn"])
     told["start"] = await nina.post(f"{at}/start")
+    await paul.post(
+        f"{at}/ready", asked["ReadyIn"]
+    )  # the last to be ready, or the answer before might have seen the game begin
 
     async def is_playing() -> bool:
         return bool((await nina.get(at))["status"] == "playing")
@@ -145,11 +147,11 @@ async def _play(nina: Person, at: str) -> Json:
             if action["kind"] == "play" and now["view"]["last_trick"]:
                 told.setdefault("Welcome", now)
             told["OwnTables"] = await nina.get("/me/tables")
+            epoch, number = now["at"]
+            told["News"] = await nina.get(f"{at}/events?after={epoch}.{number - 1}")
             told["Stored"] = await nina.post(f"{at}/actions", {"turn": acted, "action": action})
         epoch, number = moment["at"]
         news = await nina.get(f"{at}/events?after={epoch}.{number}&wait={PATIENCE}")
-        if "News" not in told or len(told["News"]["events"]) > len(news["events"]) > 0:
-            told["News"] = news
         moment = next((one for one in reversed(news["events"]) if one["type"] in ("welcome", "step")), moment)
     return told
 
