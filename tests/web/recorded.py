@@ -96,7 +96,7 @@ async def _tables(nina: Person, paul: Person) -> Json:
     told["start"] = await nina.post(f"{at}/start")
     await paul.post(
         f"{at}/ready", asked["ReadyIn"]
-    )  # the last to be ready, or the answer before might have seen the game begin
+    )  # last, or the start might be answered in a game
 
     async def is_playing() -> bool:
         return bool((await nina.get(at))["status"] == "playing")
