@@ -3,7 +3,7 @@
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
 import structlog
@@ -55,6 +55,7 @@ from app.web.head import Head
 from app.web.hub import Hub
 from app.web.parts import Parts
 from app.webhooks.dispatcher import Dispatcher
+from app.webhooks.own_thread import run_in_own_thread
 from app.webhooks.sender import Sender
 from app.webhooks.url_policy import UrlPolicy
 
@@ -74,7 +75,6 @@ class Joined:
     croupier: Croupier
     archive: Archive
     url_policy: UrlPolicy
-    dispatcher: Dispatcher
 
 
 @asynccontextmanager
@@ -90,9 +90,8 @@ async def joined(settings: Settings, redis_url: str, database_url: str) -> Async
         tables = Tables(log, board)
         archive = Archive(redis, engine, days=settings.table_days)
         url_policy = UrlPolicy(settings.hooks_inside)
-        dispatcher = Dispatcher(RedisDeliveryQueue(redis), Sender(url_policy), next(iter(settings.origins), ""))
         croupier = Croupier(tables, log, SystemDice())
-        yield Joined(redis, clock, engine, bell, tables, board, croupier, archive, url_policy, dispatcher)
+        yield Joined(redis, clock, engine, bell, tables, board, croupier, archive, url_policy)
         await bell.close()
     await engine.dispose()
 
@@ -128,7 +127,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
                 wait=settings.redis_wait,
             )
             metrics.say_what_runs()
-            house = (on.croupier.run(), on.archive.run(), on.dispatcher.run()) if settings.work else ()
+            house = (on.croupier.run(), on.archive.run(), send_webhooks(settings, redis_url)) if settings.work else ()
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(_or_leave(one)) for one in (hub.run(), *house)]
                 yield
@@ -159,6 +158,17 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
     return app
 
 
+async def send_webhooks(settings: Settings, redis_url: str) -> None:
+    """Sends webhooks until cancelled, in a thread of its own: whatever a receiver does, no table waits for it."""
+
+    async def dispatch() -> None:
+        async with aclosing(connect(redis_url)) as redis:
+            sender = Sender(UrlPolicy(settings.hooks_inside))
+            await Dispatcher(RedisDeliveryQueue(redis), sender, next(iter(settings.origins), "")).run()
+
+    await run_in_own_thread("webhooks", dispatch)
+
+
 async def _or_leave(running: Awaitable[None]) -> None:
     """What a process cannot do without: where it fails, guests are seen off and the process ends, for another to be started."""
     try:
@@ -181,7 +191,7 @@ def work(settings: Settings, redis_url: str, database_url: str, announce: Callab
         async with joined(settings, redis_url, database_url) as on, asyncio.TaskGroup() as group:
             heap.freeze()
             announce()
-            house = (on.croupier.run(on.bell.work()), on.archive.run(), on.dispatcher.run())
+            house = (on.croupier.run(on.bell.work()), on.archive.run(), send_webhooks(settings, redis_url))
             tasks = [group.create_task(one) for one in house]
             await told.wait()
             for number in (signal.SIGINT, signal.SIGTERM):

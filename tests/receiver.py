@@ -13,11 +13,21 @@ from typing import Any
 
 PATIENCE = 60  # seconds after which something hangs; never a measure of speed
 
-ENDLESS = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 CHUNK = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
 
+FLOODS = {
+    "endless": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", CHUNK),
+    "interim": (b"", b"HTTP/1.1 103 \r\n\r\n" * 1000),
+    "heavy interim": (b"", b"HTTP/1.1 103 Early Hints\r\n" + b"Link: </a>\r\n" * 100 + b"\r\n"),
+    "headers": (b"HTTP/1.1 200 OK\r\n", b"X-More: and more\r\n" * 1000),
+    "header": (b"HTTP/1.1 200 OK\r\nX-More: ", b"x" * 10_000),
+    "status": (b"HTTP/1.1 200 O", b"K" * 10_000),
+    "noise": (b"", b"\x00\xff" * 5_000),
+}
+"""Answers without end: how they begin, and what follows for ever."""
+
 Answer = int | str
-"""A status; `close`: none; `hang`: none as long as the other waits; `endless`: 200 and no end of its body; or where to go."""
+"""A status; `close`: none; `hang`: none as long as the other waits; `drip`: a byte at a time; a flood; or where to go."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +63,7 @@ class Receiver:
     answers: deque[Answer] = field(default_factory=deque)
     got: list[Got] = field(default_factory=list)
     sent: int = 0
-    """Bytes of endless bodies that were taken."""
+    """Bytes of endless answers that were taken."""
     _news: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     @property
@@ -84,12 +94,20 @@ class Receiver:
             self._news.notify_all()
         if answer == "hang":
             await reader.read()
-        elif answer == "endless":
-            writer.write(ENDLESS)
+        elif answer == "drip":
+            writer.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
             while True:
-                writer.write(CHUNK)
+                writer.write(b"x")
                 await writer.drain()
-                self.sent += len(CHUNK)
+                self.sent += 1
+                await asyncio.sleep(0.01)
+        elif answer in FLOODS:
+            first, rest = FLOODS[answer]
+            writer.write(first)
+            while True:
+                writer.write(rest)
+                await writer.drain()
+                self.sent += len(rest)
         elif isinstance(answer, int):
             writer.write(f"HTTP/1.1 {answer} Said\r\nContent-Length: 0\r\nSet-Cookie: who=you; Path=/\r\n\r\n".encode())
             await writer.drain()

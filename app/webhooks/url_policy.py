@@ -24,6 +24,7 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 LOOKUP_SECONDS = 5.0
 
+_PORTS = {"https": 443, "http": 80}
 _HOST = re.compile(rb"[0-9A-Za-z._:-]+")
 
 _V4_INSIDE = tuple(
@@ -84,6 +85,11 @@ class Destination:
     url: httpx2.URL
     addresses: tuple[Address, ...]
 
+    @property
+    def port(self) -> int:
+        """The port of the URL, or the usual one."""
+        return self.url.port or (_PORTS[self.url.scheme])
+
 
 class UrlPolicy:
     """Checks URLs. `inside`: networks that may be reached though they are not public, and without TLS."""
@@ -100,7 +106,7 @@ class UrlPolicy:
         """Looks up where a URL leads now. Raises `Refused`."""
         parsed = self._parse(url)
         try:
-            found = await self._resolve(parsed.raw_host.decode(), parsed.port or (443 if parsed.scheme == "https" else 80))
+            found = await self._resolve(parsed.raw_host.decode(), parsed.port or _PORTS[parsed.scheme])
             addresses = tuple(map(ip_address, found))
         except (OSError, ValueError):  # a TimeoutError is an OSError, a name that cannot be written a ValueError
             raise Refused(Why.BAD_URL, "url") from None
@@ -113,12 +119,7 @@ class UrlPolicy:
             parsed = httpx2.URL(url)
         except (httpx2.InvalidURL, ValueError):
             raise Refused(Why.BAD_URL, "url") from None
-        is_good = (
-            parsed.scheme in ("https", "http")
-            and _HOST.fullmatch(parsed.raw_host)
-            and not parsed.userinfo
-            and not parsed.fragment
-        )
+        is_good = parsed.scheme in _PORTS and _HOST.fullmatch(parsed.raw_host) and not parsed.userinfo and not parsed.fragment
         if not is_good or len(url) > LONGEST_URL or (parsed.port is not None and not 1 <= parsed.port <= 65535):
             raise Refused(Why.BAD_URL, "url")
         return parsed

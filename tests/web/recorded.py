@@ -94,9 +94,7 @@ async def _tables(nina: Person, paul: Person) -> Json:
     at = f"/tables/{opened['id']}"
     told: Json = {"Table": await paul.post(f"{at}/sit", asked["SeatIn"]), "Tables": await nina.get("/tables?limit=1")}
     told["start"] = await nina.post(f"{at}/start")
-    await paul.post(
-        f"{at}/ready", asked["ReadyIn"]
-    )  # last, or the start might be answered in a game
+    await paul.post(f"{at}/ready", asked["ReadyIn"])  # last, or the start might be answered in a game
 
     async def is_playing() -> bool:
         return bool((await nina.get(at))["status"] == "playing")

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -327,9 +328,12 @@ async def test_a_worker_that_is_killed_loses_nothing(world: World, database_url:
             worker.process.wait()
         await world.happens()
         await world.lease_runs_out(hook)
-        with serving(tmp_path, "worker", **environment):
+        with serving(tmp_path, "worker", module="tests.webhooks.spied", **environment) as worker:
             got = await server.have(4)
             await world.until()
+            said = await asyncio.to_thread(worker.stop, signal.SIGTERM)
+    assert worker.process.returncode == 0, said
+    assert re.findall(r"sent by thread (\w+)", worker.all_said) == ["webhooks"] * 3
     assert {one.id for one in got[:2]} >= {"msg_0"}
     assert len({one.id for one in got}) == 3
     assert all(one.is_signed(secret) for one in got)
