@@ -1,6 +1,7 @@
 """Who is told that something has happened at a table (port `Bell`)."""
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
@@ -15,6 +16,9 @@ from app.tables.ports import Rang
 from app.tables.tasks import heed
 from app.tables.tokens import Voided
 from app.wire.log import read_said
+
+_ADDED = re.compile(r"(\d+) (\d+)")
+"""What is rung for an entry: its number, and the store's time."""
 
 
 class RedisBell:
@@ -78,7 +82,8 @@ class RedisBell:
                 continue
             table = channel.rpartition("ch:")[2]
             said = read_or_pass(read_said, data, channel) if data.startswith("{") else None
-            yield Rang(table, data == HERE, said)
+            added = _ADDED.fullmatch(data)
+            yield Rang(table, data == HERE, said, (int(added[1]), int(added[2])) if added else None)
 
     async def work(self) -> AsyncIterator[str]:
         self._heard.add(WORK)

@@ -97,7 +97,7 @@ local function append(keys, args)
     redis.call('XADD', notices, '*', 'notice', notice, 'at', whole(now), 'due', due)
   end
   used({meta, log, commands, talk}, kept)
-  redis.call('PUBLISH', channel, seq)
+  redis.call('PUBLISH', channel, seq .. ' ' .. whole(now))
   return {'appended', seq, whole(now), due}
 end
 

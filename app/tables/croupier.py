@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Literal
 
 import structlog
 
@@ -16,13 +18,16 @@ from app.tables.mirror import Mirror
 from app.tables.play import Tables
 from app.tables.ports import Dice, GameLog, NewerFormat
 from app.tables.table import Table
-from app.tables.tasks import heed
+from app.tables.tasks import KeyedWorkers, heed
 
 LOOK_SECONDS = 0.2
 """How often the croupier looks for duties whose time has come."""
 
 AWAY_SECONDS = 1.0
 """How long it waits before it asks a store again that did not answer."""
+
+TABLES_AT_ONCE = 64
+"""At so many tables something is done at the same time, so that none waits while the store answers for another."""
 
 LEASE_MS = 3_000
 """How long one process may take over a duty before another may try."""
@@ -33,6 +38,16 @@ _SETTLED = (Why.STALE_TURN, Why.NOT_NOW, Why.NOT_YOUR_TURN, Why.NO_GAME, Why.NOT
 """Refusals that mean only that somebody else was faster."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """Why a table is looked at: its duty became due at once, here or elsewhere (`called`); or at `now` it was claimed, or its
+    time was moved.
+    """
+
+    why: Literal["at_once", "called", "claimed", "moved"]
+    now: int | None = None
+
+
 class Croupier:
     """Does the duties of all tables, together with the croupiers of other processes; twice is once."""
 
@@ -40,14 +55,14 @@ class Croupier:
         self._tables = tables
         self._log = log
         self._dice = dice
-        self._at_once: asyncio.Queue[str] = asyncio.Queue()
+        self._workers = KeyedWorkers(self._attend, TABLES_AT_ONCE)
         self._is_leaving = False
 
     async def run(self, calls: AsyncIterator[str] | None = None) -> None:
         """Work until cancelled: on what this process makes due, what `calls` tells of others, and what nobody has done."""
-        self._tables.on_duty = self._at_once.put_nowait
+        self._tables.on_duty = lambda table: self._workers.submit(table, _Look("at_once"))
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._do_at_once())
+            group.create_task(self._workers.run())
             group.create_task(self._look())
             if calls is not None:
                 group.create_task(self._listen(calls))
@@ -58,18 +73,14 @@ class Croupier:
 
     async def _listen(self, calls: AsyncIterator[str]) -> None:
         async for table in calls:
-            try:
-                if not self._is_leaving and await self._log.take(table, LEASE_MS):
-                    await self._do(table, None)
-            except Refused:
-                continue  # the store is away; the duty is found later
+            self._workers.submit(table, _Look("called"))
 
-    async def _do_at_once(self) -> None:
-        """What this process has just made due; where one duty follows another the table comes back by itself."""
-        while True:
-            heed()
-            table = await self._at_once.get()
-            await self._do(table, None)
+    async def _attend(self, table: str, look: _Look) -> None:
+        """Do what is to be done at a table; where one duty follows another the table comes back by itself."""
+        if look.why == "moved":
+            await self._tell(table, look.now)
+        else:
+            await self._do(table, look)
 
     async def _look(self) -> None:
         """What has become due by the store's clock, whoever made it so."""
@@ -85,17 +96,21 @@ class Croupier:
                 await asyncio.sleep(AWAY_SECONDS)
                 continue
             for table in claimed.moved:
-                await self._tell(table, claimed.now)
+                self._workers.submit(table, _Look("moved", claimed.now))
             for table in claimed.tables:
-                await self._do(table, claimed.now)
+                self._workers.submit(table, _Look("claimed", claimed.now))
             await asyncio.sleep(LOOK_SECONDS)
 
-    async def _do(self, table: str, now: int | None) -> None:
-        """Do the table's duty if its time has come; `now` is None for what is due at once only."""
+    async def _do(self, table: str, look: _Look) -> None:
+        """Do the table's duty if its time has come."""
         try:
-            mirror = await self._tables.mirror(table)
+            if look.why == "called" and (self._is_leaving or not await self._log.take(table, LEASE_MS)):
+                return
+            # What has become due here is known here; if others were faster, the append says so.
+            at_hand = self._tables.at_hand(table) if look.why == "at_once" else None
+            mirror = at_hand or await self._tables.mirror(table)
             pending = duty(mirror.table)
-            if pending is not None and _is_due(mirror, pending, now):
+            if pending is not None and _is_due(mirror, pending, look.now):
                 await self._tables.act(table, HOUSE, f"{pending.turn}", self._command(mirror.table, pending), pending.turn)
                 metrics.duties.inc()
         except NewerFormat:
@@ -107,7 +122,7 @@ class Croupier:
             # One table's trouble is not the others'; the duty stays in the store and comes back.
             _log.exception("duty failed", table=table)
 
-    async def _tell(self, table: str, now: int) -> None:
+    async def _tell(self, table: str, now: int | None) -> None:
         """The store has already moved the time; this only lets the table see it."""
         try:
             await self._tables.act(table, HOUSE, f"back:{now}", GiveBack())

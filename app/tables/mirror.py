@@ -117,6 +117,10 @@ class Mirror:
             return False
         return (first.seq, first.at, first.command) == (last.seq, last.at, last.command)
 
+    def has(self, seq: int, at: int) -> bool:
+        """Whether the entry of this number, stored at this time, has been taken up here."""
+        return any((entry.seq, entry.at) == (seq, at) for _, entry in self.past)
+
     @property
     def deadline(self) -> int | None:
         """When somebody's time is up, where people see a time running."""

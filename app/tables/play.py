@@ -60,6 +60,10 @@ class Tables:
         await self.catch_up(known)
         return known
 
+    def at_hand(self, table: str) -> Mirror | None:
+        """The table as this process last saw it, if it did."""
+        return self._mirrors.get(table)
+
     async def catch_up(self, mirror: Mirror) -> bool:
         """Take up what others have written; whether there was anything.
 

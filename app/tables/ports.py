@@ -175,11 +175,15 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Rang:
-    """The bell of a table: its log has grown, or its company has changed (`here`), or something was said."""
+    """The bell of a table: its log has grown, or its company has changed (`here`), or something was said.
+
+    `entry`: number and time of the entry that was added, where that is all that has happened.
+    """
 
     table: str
     here: bool = False
     said: Said | None = None
+    entry: tuple[int, int] | None = None
 
 
 class Bell(Protocol):

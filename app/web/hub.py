@@ -9,6 +9,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Literal
 
 import structlog
 
@@ -17,9 +18,9 @@ from app.game.refusal import Refused, Why
 from app.game.view import Viewer
 from app.tables.mirror import End, Mirror
 from app.tables.play import Tables
-from app.tables.ports import Bell, Clock, Company, Entry, NewerFormat, Rang
+from app.tables.ports import Bell, Clock, Company, Entry, NewerFormat
 from app.tables.table import Person, TableEvent
-from app.tables.tasks import heed
+from app.tables.tasks import KeyedWorkers, heed
 from app.tables.tokens import Voided
 from app.web.visit import Visit
 from app.wire import messages
@@ -36,11 +37,17 @@ BYE_SPREAD_MS = 2_000
 AWAY_SECONDS = 0.5
 """How long a room that has to be welcomed again waits for a store that is away."""
 
+ROOMS_AT_ONCE = 64
+"""In so many rooms something is looked up at the same time, so that none waits while the store answers for another."""
+
 MOST_STREAMS = 30
 """So many streams over HTTP one asker may hold in a process."""
 
 GRACE_SECONDS = 20
 """How long a process that goes waits for its guests."""
+
+Errand = Literal["entry", "presence", "look", "look_and_stay"]
+"""Why a room is attended to: a bell rang, for an entry or for who is there; it is time to look, or also to say who is here."""
 
 MOST_FRAMES = 64
 MOST_BYTES = 128 * 1024
@@ -160,6 +167,7 @@ class Hub:
         self._clock = clock
         self._rooms: dict[str, Room] = {}
         self._to_welcome: asyncio.Queue[Room] = asyncio.Queue()
+        self._workers = KeyedWorkers(self._attend, ROOMS_AT_ONCE)
         self.is_leaving = False
         self.on_leaving: Callable[[], None] = lambda: None
         self._nobody = asyncio.Event()
@@ -173,6 +181,7 @@ class Hub:
     async def run(self) -> None:
         """Hear the bells and look into the books until cancelled."""
         async with asyncio.TaskGroup() as group:
+            group.create_task(self._workers.run())
             group.create_task(self._hear())
             group.create_task(self._look())
             group.create_task(self._greet())
@@ -317,27 +326,35 @@ class Hub:
                 self._void(rang)
                 continue
             room = self._rooms.get(rang.table)
-            if room is not None:
-                await self._answer(room, rang)
+            if room is None:
+                continue
+            if rang.said is not None:
+                room.send(messages.text(messages.said_json(rang.said)))
+            elif rang.entry is None or not room.mirror.has(*rang.entry):  # or this process has added it itself
+                self._workers.submit(rang.table, "presence" if rang.here else "entry")
 
     def _void(self, voided: Voided) -> None:
         for visit in self.visits:
             if visit.asker is not None and voided.hits(visit.asker):
                 visit.void.set()
 
-    async def _answer(self, room: Room, rang: Rang) -> None:
-        if rang.said is not None:
-            room.send(messages.text(messages.said_json(rang.said)))
+    async def _attend(self, table: str, reason: Errand) -> None:
+        """See what has become of a table and of who is there, and tell the room."""
+        room = self._rooms.get(table)
+        if room is None:
             return
         try:
-            if rang.here:
-                await self._look_around(room)
-            else:
+            if reason != "presence":
                 await self._tables.catch_up(room.mirror)
+            if reason == "look_and_stay":
+                for client in tuple(room.clients):
+                    await self._say_here(client, table)
+            if reason != "entry":
+                await self._look_around(room)
         except (Refused, NewerFormat):
             pass  # the store is away, and the next look catches up; or the room is closed
         except Exception:
-            _log.exception("room failed", table=rang.table)
+            _log.exception("room failed", table=table)
 
     async def _look(self) -> None:
         count = 0
@@ -345,17 +362,8 @@ class Hub:
             await asyncio.sleep(LOOK_SECONDS)
             heed()
             count += 1
-            for room in tuple(self._rooms.values()):
-                try:
-                    await self._tables.catch_up(room.mirror)
-                    if count % HERE_EVERY == 0:
-                        for client in tuple(room.clients):
-                            await self._say_here(client, room.mirror.table.id)
-                    await self._look_around(room)
-                except (Refused, NewerFormat):
-                    continue
-                except Exception:
-                    _log.exception("room failed", table=room.mirror.table.id)
+            for table in self._rooms:
+                self._workers.submit(table, "look_and_stay" if count % HERE_EVERY == 0 else "look")
 
     async def _look_around(self, room: Room) -> None:
         present = tuple(await self._company.present(room.mirror.table.id))
