@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
+from app.game.seats import Seat
 from app.store.bell import RedisBell
 from app.store.clock import StoreClock
 from app.store.company import RedisCompany
@@ -18,8 +19,9 @@ from app.tables.commands import Actor, Sit, Start
 from app.tables.croupier import Croupier
 from app.tables.lobby import HOUSES
 from app.tables.play import Tables
-from app.tables.ports import Stored, Tail
+from app.tables.ports import Said, Stored, Tail
 from app.tables.tasks import end
+from app.web import hub as hub_module
 from app.web.hub import Client, Hub
 from tests.people import PATIENCE
 from tests.seats import NINA, PAUL, four_seated, opened
@@ -119,11 +121,15 @@ async def test_others_are_told_while_one_table_is_stuck(log: SlowLog, valkey: Re
     await bell.close()
 
 
-async def test_a_bell_for_what_this_process_has_added_itself_asks_the_store_nothing(log: SlowLog, valkey: Redis) -> None:
+async def test_a_bell_for_what_this_process_has_added_itself_asks_the_store_nothing(
+    log: SlowLog, valkey: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub_module, "LOOK_SECONDS", 600)
     tables = Tables(log, RedisLobby(valkey))
     bell = RedisBell(valkey)
     await bell.prepare()
-    hub = Hub(tables, bell, RedisCompany(valkey), StoreClock())
+    company = RedisCompany(valkey)
+    hub = Hub(tables, bell, company, StoreClock())
     async with running(hub.run()):
         table = four_seated().id
         await tables.open(opened(id=table))
@@ -134,9 +140,7 @@ async def test_a_bell_for_what_this_process_has_added_itself_asks_the_store_noth
         said: list[Any] = []
         room = hub._rooms[table]
         room.send = said.append  # type: ignore[method-assign, assignment]
-        await valkey.publish(
-            f"{{s{table[:2]}}}ch:{table}", '{"at": 1, "seat": 0, "name": "Nina", "phrase": "hello", "text": null}'
-        )
+        await company.say(table, Said(1, Seat.FIRST, "Nina", "hello", None))
         await until(lambda: said)  # so the bells before it have been heard
         assert log.asked == first + 2
     await bell.close()
