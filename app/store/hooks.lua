@@ -81,29 +81,59 @@ local function remove_hook(keys, args)
   return 1
 end
 
--- keys: due, records, known, dead. args: when it happened, ms it is known what was enqueued, deliveries that may wait for one
--- hook, deliveries that are kept dead; then for each delivery: hook, id, record. Returns how many are new.
-local function enqueue_deliveries(keys, args)
-  local due, records, known, dead = unpack(keys)
-  local now, new = now_ms(), 0
-  redis.call('ZREMRANGEBYSCORE', known, '-inf', now - tonumber(args[2]))
-  for place = 5, #args, 3 do
-    local hook, id, record = args[place], args[place + 1], args[place + 2]
-    local name = hook .. ' ' .. id
-    local of = redis.call('HMGET', HOOK .. hook, 'created', 'off')
-    if not of[1] then
-      unsubscribe(hook)
-    elseif not of[2] and tonumber(of[1]) <= tonumber(args[1]) and redis.call('ZADD', known, 'NX', now, name) == 1 then
-      new = new + 1
-      if redis.call('ZCARD', QUEUE .. hook) < tonumber(args[3]) then
-        enqueue(due, records, hook, id, record)
-      else
-        redis.call('HSET', records, name, record)
-        give_up(records, dead, name, tonumber(args[4]))
+-- keys: hooks of owners, then perhaps the set of hooks that are sent everybody's events. args: event, how many owners. Returns
+-- the ids of the hooks that subscribe to it, some perhaps twice.
+local function subscribers(keys, args)
+  local found = {}
+  for place, key in ipairs(keys) do
+    for _, id in ipairs(redis.call('SMEMBERS', key)) do
+      local of = redis.call('HMGET', HOOK .. id, 'events', 'scope')
+      local is_wanted = of[1] and string.find(' ' .. of[1] .. ' ', ' ' .. args[1] .. ' ', 1, true)
+      if is_wanted and (place <= tonumber(args[2]) or of[2] == 'all') then
+        found[#found + 1] = id
       end
     end
   end
-  return new
+  return found
+end
+
+local function waiting_of(owner)
+  local sum = 0
+  for _, id in ipairs(redis.call('SMEMBERS', '{hooks}of:' .. owner)) do
+    sum = sum + redis.call('ZCARD', QUEUE .. id)
+  end
+  return sum
+end
+
+-- keys: due, records, known, dead. args: when it happened, ms it is known what was enqueued, how many are known, how many may wait
+-- in all, how many for one owner; then for each delivery: hook, id, record. Returns how many were dropped for want of room.
+local function enqueue_deliveries(keys, args)
+  local due, records, known, dead = unpack(keys)
+  local now, dropped, of_owner = now_ms(), 0, {}
+  local most, most_of_owner = tonumber(args[4]), tonumber(args[5])
+  local free = most - redis.call('HLEN', records) + redis.call('ZCARD', dead)
+  redis.call('ZREMRANGEBYSCORE', known, '-inf', now - tonumber(args[2]))
+  redis.call('ZREMRANGEBYRANK', known, 0, -1 - tonumber(args[3]))
+  for place = 6, #args, 3 do
+    local hook, id, record = args[place], args[place + 1], args[place + 2]
+    local of = redis.call('HMGET', HOOK .. hook, 'created', 'off', 'owner')
+    if not of[1] then
+      unsubscribe(hook)
+    elseif not of[2] and tonumber(of[1]) <= tonumber(args[1])
+      and redis.call('ZADD', known, 'NX', now, hook .. ' ' .. id) == 1 then
+      local owner = of[3]
+      of_owner[owner] = of_owner[owner] or waiting_of(owner)
+      local room = most_of_owner * (free / most) ^ 3 - of_owner[owner]
+      if redis.call('ZCARD', QUEUE .. hook) < room then
+        enqueue(due, records, hook, id, record)
+        of_owner[owner], free = of_owner[owner] + 1, free - 1
+      else
+        redis.call('HINCRBY', HOOK .. hook, 'dropped', 1)
+        dropped = dropped + 1
+      end
+    end
+  end
+  return dropped
 end
 
 -- keys: due, records. args: lease in ms, how many. Returns one delivery of each hook that is due: hook, id, record, url, secret.
@@ -180,6 +210,7 @@ end
 
 redis.register_function('coinche_VERSION_add_hook', add_hook)
 redis.register_function('coinche_VERSION_remove_hook', remove_hook)
+redis.register_function('coinche_VERSION_subscribers', subscribers)
 redis.register_function('coinche_VERSION_enqueue_deliveries', enqueue_deliveries)
 redis.register_function('coinche_VERSION_claim_deliveries', claim_deliveries)
 redis.register_function('coinche_VERSION_settle_delivery', settle_delivery)

@@ -2,7 +2,7 @@
 
 {hooks}h:<hook>     HASH    whose it is, its URL, events and secret, when it may be sent something again (`free`)
 {hooks}of:<person>  SET     the person's hooks
-{hooks}all:<event>  SET     hooks that are sent everybody's
+{hooks}all:<event>  SET     hooks that are sent everybody's if their scope is `all`; earlier releases have put others here too
 {hooks}q:<hook>     ZSET    deliveries that wait for it, by the time they are tried
 {hooks}due          ZSET    hooks that something waits for, by the time they are looked at
 {hooks}mail         HASH    "<hook> <delivery>" → the delivery, as long as it waits or is dead
@@ -32,14 +32,24 @@ from app.tables.notices import EventType, Notice, audience, event_type_of
 from app.tables.ports import NewerFormat
 from app.wire.hooks import PING, read_notice, write_body
 
-MOST_WAITING = 1_000
-"""So many deliveries may wait for one hook; what comes then is dead at once."""
+MOST_WAITING = 10_000
+"""So many deliveries may wait in all; what comes then is dropped and counted, so that the store keeps room for the tables."""
+
+MOST_OF_OWNER = 1_000
+"""So many may wait for the hooks of one owner, but fewer the more waits in all: an eighth of it where half the room is taken.
+
+So owners who flood, one after the other, leave room to the next. Likewise one hook may have no more than its owner has left for
+others. As deliveries are sent or given up all have room again.
+"""
 
 MOST_DEAD = 10_000
 """So many dead deliveries are kept, the newest."""
 
 KNOWN_MS = 3 * 24 * 3600 * 1000
 """So long it is known what was enqueued."""
+
+MOST_KNOWN = 100_000
+"""Of so many deliveries, the newest."""
 
 AT_ONCE = 50
 """Notices of a shard that are read at once."""
@@ -101,7 +111,8 @@ class RedisHooks:
             raise Refused(Why.HOOK_OFF)
         name = f"msg_{secrets.token_hex(12)}"
         delivery = Delivery(hook, name, PING, write_body(name, PING, now_ms(), {"hook": hook}))
-        await RedisDeliveryQueue(self._redis).enqueue([delivery], known.created)
+        if await RedisDeliveryQueue(self._redis).enqueue([delivery], known.created):
+            raise Refused(Why.TOO_MANY)
 
     async def waiting(self) -> dict[str, int]:
         dead = await reply(self._redis.zcard(_DEAD))
@@ -113,8 +124,9 @@ def _read(id: str, fields: Mapping[str, str]) -> Hook:
     if "last_at" in fields:
         last = Attempt(int(fields["last_at"]), fields["last_event"], fields["last_result"])
     events = tuple(map(EventType, fields["events"].split()))
-    scope, failures = HookScope(fields["scope"]), int(fields.get("failures", 0))
-    return Hook(id, fields["url"], events, scope, int(fields["created"]), "off" in fields, failures, last)
+    failures, dropped = (int(fields.get(name, 0)) for name in ("failures", "dropped"))
+    scope, created = HookScope(fields["scope"]), int(fields["created"])
+    return Hook(id, fields["url"], events, scope, created, "off" in fields, failures, dropped, last)
 
 
 class RedisDeliveryQueue:
@@ -151,24 +163,19 @@ class RedisDeliveryQueue:
     async def subscribers(self, notice: Notice) -> Sequence[str]:
         event, who = event_type_of(notice), audience(notice)
         owners = {await self._bots.owner(person) or person for person in who.people}
-        hooks: set[str] = set()
-        for owner in owners:
-            for hook in await reply(self._redis.smembers(_of(owner))):
-                if event in (await reply(self._redis.hget(_hook(hook), "events")) or "").split():
-                    hooks.add(hook)
-        if who.everybody:
-            hooks |= set(await reply(self._redis.smembers(_all(event))))
-        return sorted(hooks)
+        keys = [*map(_of, sorted(owners)), *([_all(event)] if who.everybody else [])]
+        return sorted(await call(self._redis, "subscribers", keys, event, str(len(owners)))) if keys else []
 
-    async def enqueue(self, deliveries: Sequence[Delivery], at: int) -> None:
-        limits = (str(KNOWN_MS), str(MOST_WAITING), str(MOST_DEAD))
+    async def enqueue(self, deliveries: Sequence[Delivery], at: int) -> int:
+        limits, dropped = (str(KNOWN_MS), str(MOST_KNOWN), str(MOST_WAITING), str(MOST_OF_OWNER)), 0
         for first in range(0, len(deliveries), AT_ONCE):
             some = [
                 part
                 for delivery in deliveries[first : first + AT_ONCE]
-                for part in (delivery.hook, delivery.id, _record(delivery, 0, "too_many"))
+                for part in (delivery.hook, delivery.id, _record(delivery, 0, ""))
             ]
-            await call(self._redis, "enqueue_deliveries", [_DUE, _RECORDS, _KNOWN, _DEAD], str(at), *limits, *some)
+            dropped += await call(self._redis, "enqueue_deliveries", [_DUE, _RECORDS, _KNOWN, _DEAD], str(at), *limits, *some)
+        return dropped
 
     async def acknowledge(self, stored: StoredNotice) -> None:
         await reply(self._redis.xdel(_notices(stored.shard), stored.id))

@@ -13,6 +13,13 @@ local ALIVE_EVERY_MS = 1000
 -- Time seems to run back by more than this only where somebody has set the clock.
 local STEP_MS = 1000
 
+-- So many notices of a shard are kept for hooks, the newest, while nobody makes deliveries of them.
+local MOST_NOTICES = 2000
+
+local function add_notice(notices, notice, at, due)
+  redis.call('XADD', notices, 'MAXLEN', '~', MOST_NOTICES, '*', 'notice', notice, 'at', whole(at), 'due', due)
+end
+
 -- All keys of a table go together, `ms` after it was last used, and not before the archive has all its finished games.
 local function used(keys, ms)
   local owed = tonumber(redis.call('HGET', keys[1], 'owed') or 0)
@@ -46,7 +53,7 @@ end
 
 -- keys: table, log, commands, talk, dues, outbox, notices; all of one hash tag.
 -- args: seq before; epoch and time of the entry before, or '' twice; command id, entry, timer ('keep', 'none' or ms), the seat
--- whose time it is or '', frame or '', finished game or '', table id, channel, ms it is kept unused, what hooks are to hear or ''.
+-- whose time it is or '', frame or '', finished game or '', table id, channel, ms it is kept unused, notice for hooks or ''.
 local function append(keys, args)
   local meta, log, commands, talk, dues, outbox, notices = unpack(keys)
   local before, epoch, at, cid, entry, timer, seat, frame, finished, id, channel, kept, notice = unpack(args)
@@ -94,7 +101,7 @@ local function append(keys, args)
     redis.call('HINCRBY', meta, 'owed', 1)
   end
   if notice ~= '' then
-    redis.call('XADD', notices, '*', 'notice', notice, 'at', whole(now), 'due', due)
+    add_notice(notices, notice, now, due)
   end
   used({meta, log, commands, talk}, kept)
   redis.call('PUBLISH', channel, seq .. ' ' .. whole(now))
@@ -207,7 +214,7 @@ local function take_out(keys, args)
     return 0
   end
   if notice ~= '' then
-    redis.call('XADD', notices, '*', 'notice', notice, 'at', whole(now_ms()), 'due', '')
+    add_notice(notices, notice, now_ms(), '')
   end
   if wrong ~= '' then
     local fields = found[1][2]

@@ -101,8 +101,11 @@ class DeliveryQueue(Protocol):
     async def subscribers(self, notice: Notice) -> Sequence[str]:
         """Returns the ids of the hooks that are to be sent this notice."""
 
-    async def enqueue(self, deliveries: Sequence[Delivery], at: int) -> None:
-        """Adds deliveries: each once, and none for a hook that is off or was not there `at` that time."""
+    async def enqueue(self, deliveries: Sequence[Delivery], at: int) -> int:
+        """Adds deliveries: each once, and none for a hook that is off or was not there `at` that time.
+
+        Returns how many were dropped because too many wait.
+        """
 
     async def acknowledge(self, stored: StoredNotice) -> None:
         """Removes a notice of which all deliveries are in the queue."""

@@ -19,15 +19,18 @@ LONGEST_URL = 1_000
 
 
 class HookScope(StrEnum):
-    """Whose games a hook is sent: the owner's and those of his bots, or those at listed tables as well."""
+    """Whose events a hook is sent: the owner's and those of his bots, or those of all listed tables as well."""
 
     MINE = "mine"
     ALL = "all"
 
 
 def covers_everybody(event: EventType, scope: HookScope) -> bool:
-    """Returns whether such a hook is sent it of everybody's listed tables: new ones always, their games by its scope."""
-    return event is EventType.TABLE_OPENED or (event is EventType.GAME_FINISHED and scope is HookScope.ALL)
+    """Returns whether a hook of this scope is sent this event of everybody's listed tables.
+
+    Only the operator's are: if any guest's could be, each table would make as many deliveries as there are such hooks.
+    """
+    return scope is HookScope.ALL and event in (EventType.TABLE_OPENED, EventType.GAME_FINISHED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,10 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """A hook, without its secret. `failures`: so many in a row; `is_off`: its server has said that it is gone."""
+    """A hook, without its secret. `failures`: so many in a row; `is_off`: its server has said that it is gone.
+
+    `dropped`: so many deliveries were dropped since it was made, because too many waited.
+    """
 
     id: str
     url: str
@@ -50,6 +56,7 @@ class Hook:
     created: int
     is_off: bool = False
     failures: int = 0
+    dropped: int = 0
     last: Attempt | None = None
 
 
@@ -66,7 +73,7 @@ class Hooks(Protocol):
         """Removes a hook. Returns whether the owner had it. Nothing is sent to it any more."""
 
     async def ping(self, owner: str, hook: str) -> None:
-        """Queues a ping for it. Raises `Refused` if the owner has no such hook, or if it is off."""
+        """Queues a ping for it. Raises `Refused` if the owner has no such hook, if it is off, or if too much waits."""
 
     async def waiting(self) -> dict[str, int]:
         """Returns how many deliveries wait to be made (`waiting`), and how many were given up (`dead`)."""

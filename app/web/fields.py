@@ -64,6 +64,7 @@ FIELDS: Mapping[str, str] = {
     "expires": f"When it expires, {_MS}; null: never",
     "factor": "What coinche or surcoinche multiplies by; 1 without",
     "failures": "Attempts since the last one that succeeded",
+    "dropped": "Deliveries that were dropped since it was made, because too many waited",
     "favourite_trump": "The trump declared most often; null without any",
     "field": "The part of the question that is at fault",
     "finished": f"When the game ended, {_MS}",

@@ -30,7 +30,7 @@ class HookIn(BaseModel):
     url: StrictStr = Field(description="Where events are sent", examples=["https://club.example.org/coinche"])
     events: Events
     scope: Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(HookScope)})] = Field(
-        HookScope.MINE.value, description="Whose games: one's own and those of one's bots, or those at all listed tables"
+        HookScope.MINE.value, description="Whose events: one's own and those of one's bots, or those of all listed tables too"
     )
 
 
@@ -43,7 +43,10 @@ class AttemptOut(BaseModel):
 
 
 class HookOut(BaseModel):
-    """A hook, without its secret. `failures`: attempts in a row that failed; `off`: its server has answered 410."""
+    """A hook, without its secret. `failures`: attempts in a row that failed; `off`: its server has answered 410.
+
+    `dropped`: deliveries that were dropped since it was made, because too many waited.
+    """
 
     id: str
     url: str
@@ -52,6 +55,7 @@ class HookOut(BaseModel):
     created: int
     off: bool
     failures: int
+    dropped: int
     last: AttemptOut | None
 
 
@@ -108,7 +112,7 @@ async def remove_hook(hook: HookId, me: Me, parts: PartsDep) -> None:
         raise Refused(Why.NOT_FOUND)
 
 
-@router.post("/{hook}/test", status_code=202, responses=refusals(Why.NOT_FOUND, Why.HOOK_OFF))
+@router.post("/{hook}/test", status_code=202, responses=refusals(Why.NOT_FOUND, Why.HOOK_OFF, Why.TOO_MANY))
 async def ping_hook(hook: HookId, me: Me, parts: PartsDep, _: Slowly) -> Queued:
     """Send a ping, as all else is sent; the list shows the result."""
     await parts.hooks.ping(me.id, hook)
@@ -134,5 +138,6 @@ def _out(hook: Hook) -> HookOut:
         created=hook.created,
         off=hook.is_off,
         failures=hook.failures,
+        dropped=hook.dropped,
         last=last,
     )

@@ -69,7 +69,7 @@ class Dispatcher:
         for stored in await self._queue.notices():
             try:
                 deliveries = [self._delivery(hook, stored) for hook in await self._queue.subscribers(stored.notice)]
-                await self._queue.enqueue(deliveries, stored.at)
+                metrics.hook_deliveries.labels("dropped").inc(await self._queue.enqueue(deliveries, stored.at))
                 await self._queue.acknowledge(stored)
             except Refused:
                 raise

@@ -93,7 +93,7 @@ class _Payload(TypedDict):
 
 
 class TableOpenedPayload(_Payload):
-    """A new table: a listed one, or one that the hook's owner or a bot of his has opened."""
+    """A new table: one that the hook's owner or a bot of his has opened, or, for scope `all`, any that is listed."""
 
     event: Literal["table_opened"]
     data: TableOpenedData

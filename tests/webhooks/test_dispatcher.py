@@ -15,7 +15,6 @@ from redis.asyncio import Redis
 
 from app.embedded import Servers
 from app.game.refusal import Refused, Why
-from app.store import hooks as stored
 from app.store.hooks import RedisDeliveryQueue, RedisHooks
 from app.store.log import RedisLog
 from app.store.server import connect
@@ -133,12 +132,12 @@ async def test_what_cannot_be_read_stops_nothing(world: World) -> None:
 
 async def test_each_hook_is_told_under_an_id_of_its_own(world: World) -> None:
     async with receiving() as server:
-        for owner in ("g_nina", "g_paul"):
-            await world.hook(server, owner, f"/{owner}")
+        for path in ("/first", "/second"):
+            await world.hook(server, path=path)
         await world.happens()
         async with world.working():
             got = await server.have(2)
-    assert {one.path for one in got} == {"/hook/g_nina", "/hook/g_paul"}
+    assert {one.path for one in got} == {"/hook/first", "/hook/second"}
     assert len({one.id for one in got}) == 2
 
 
@@ -277,17 +276,6 @@ async def test_what_is_removed_while_it_is_sent_leaves_nothing_behind(world: Wor
         await world.hooks.remove("g_nina", hook.id)
         await world.queue.settle(claimed, settlement_of(claimed, 500, "500"))
         assert [one async for one in world.redis.scan_iter("{hooks}*")] == ["{hooks}told"]
-
-
-async def test_of_too_many_that_wait_the_last_are_given_up_at_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stored, "MOST_WAITING", 3)
-    monkeypatch.setattr(stored, "MOST_DEAD", 2)
-    async with receiving() as server:
-        hook, _ = await world.hook(server)
-        await world.queue.enqueue([delivery(hook, number) for number in range(8)], hook.created)
-        assert await world.hooks.waiting() == {"waiting": 3, "dead": 2}
-        assert [one.result for one in await world.queue.dead()] == ["too_many", "too_many"]
-        assert {one.delivery.id for one in await world.queue.dead()} == {"msg_6", "msg_7"}
 
 
 async def test_a_server_that_does_not_answer_keeps_no_other_waiting(world: World) -> None:
