@@ -35,6 +35,7 @@ from app.tables.lobby import Board
 from app.tables.play import Tables
 from app.tables.ports import Lobby
 from app.web import (
+    compression,
     description,
     errors,
     gate,
@@ -151,6 +152,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
     errors.install(app)
     for part in (identity, tokens, hooks, own, rules, tables, play, history, referee, health, socket):
         app.include_router(part.router)
+    compression.install(app)
     gate.install(app, settings.cors)
     pages.install(app, settings.origins)
     description.install(app)

@@ -4,6 +4,7 @@ import re
 from hashlib import blake2b
 
 from fastapi import Request, Response
+from starlette.datastructures import Headers
 
 from app.web.errors import with_headers
 
@@ -13,11 +14,16 @@ TAGGED = with_headers(200, "ETag") | with_headers(304, "ETag")
 _TAG = re.compile(r'(?:W/)?("[^"]*")')
 
 
+def has_same(headers: Headers, tag: str) -> bool:
+    """Whether the asker has this one already."""
+    has = ", ".join(headers.getlist("if-none-match"))
+    return has.strip() == "*" or tag in _TAG.findall(has)
+
+
 def tagged(request: Request, body: bytes) -> Response:
     """The JSON body with its ETag, or 304 without it if the asker has the same. It may be kept, and is to be asked for anew."""
     tag = f'"{blake2b(body, digest_size=12).hexdigest()}"'
     headers = {"ETag": tag, "Cache-Control": "no-cache"}
-    has = ", ".join(request.headers.getlist("if-none-match"))
-    if has.strip() == "*" or tag in _TAG.findall(has):
+    if has_same(request.headers, tag):
         return Response(status_code=304, headers=headers)
     return Response(body, headers=headers, media_type="application/json")

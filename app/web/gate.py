@@ -75,6 +75,7 @@ NEEDS: Mapping[str, scopes.Scope | Literal["own"] | None] = {
     "GET /api/v1/games/{table}/{number}": READ,
     "WS /ws": READ,
     "GET /": None,
+    "GET /favicon.ico": None,
     "GET /t/{table}": None,
     "GET /g/{table}/{number}": None,
     "GET /health/live": None,

@@ -1,21 +1,18 @@
 """The page and its files, with the headers that keep it to itself."""
 
 from http import HTTPStatus
-from pathlib import Path
 
-from fastapi import APIRouter, FastAPI
-from fastapi.responses import FileResponse
+from fastapi import APIRouter, FastAPI, Request, Response
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
-from starlette.staticfiles import StaticFiles
+from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.game.refusal import Why
+from app.web import assets
 from app.web.errors import problem
-from app.web.identity import origin_is_allowed
-
-STATIC = Path(__file__).resolve().parents[2] / "static"
+from app.web.identity import COOKIE, origin_is_allowed
 
 _HEADERS = {
     "Content-Security-Policy": "; ".join(
@@ -43,9 +40,29 @@ router = APIRouter(include_in_schema=False)
 @router.get("/")
 @router.get("/t/{table}")
 @router.get("/g/{table}/{number}")
-async def page() -> FileResponse:
+async def page(request: Request) -> Response:
     """The one page; it reads its own address."""
-    return FileResponse(STATIC / "index.html")
+    return _page(request)
+
+
+@router.get("/favicon.ico")
+async def icon(request: Request) -> Response:
+    """What browsers ask for on their own, where an answer is not the page."""
+    return RedirectResponse(f"{request.scope.get('root_path', '')}/static/{assets.version()}/icon.svg", HTTPStatus.FOUND)
+
+
+def _page(request: Request, status: int = HTTPStatus.OK) -> Response:
+    language = assets.language_of(request.cookies.get(assets.LANGUAGE_COOKIE), request.headers.get("accept-language", ""))
+    made = assets.page("", language, COOKIE in request.cookies)
+    return made.respond(request.headers, status=status, vary=", Accept-Language, Cookie")
+
+
+async def nothing_there(request: Request, error: Exception) -> Response:
+    """People are shown the page, which says so and leads back; programs are told of a problem."""
+    is_for_programs = request.url.path.startswith(("/api/", "/static/"))
+    if "text/html" in request.headers.get("accept", "") and not is_for_programs:
+        return _page(request, HTTPStatus.NOT_FOUND)
+    return problem(Why.NOT_FOUND)
 
 
 class Guard:
@@ -92,5 +109,6 @@ def _limited(receive: Receive) -> Receive:
 def install(app: FastAPI, origins: tuple[str, ...]) -> None:
     """Serve the page, its files and the headers."""
     app.include_router(router)
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.mount("/static", assets.serve, name="static")
+    app.add_exception_handler(HTTPStatus.NOT_FOUND, nothing_there)
     app.add_middleware(Guard, origins=origins)

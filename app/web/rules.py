@@ -11,9 +11,9 @@ from typing_extensions import TypedDict
 from app.game.refusal import Refused, Why
 from app.game.rules import OPTIONS, PRESETS, Option
 from app.tables.table import CLOCKS
+from app.web.assets import STATIC
 from app.web.errors import refusals
 from app.web.etag import TAGGED, tagged
-from app.web.pages import STATIC
 from app.web.tables import OpenIn
 from app.wire.forms import RulesJson
 from app.wire.messages import PHRASES, rules_json

@@ -3,6 +3,7 @@
 
 import { html, nothing, render } from "./vendor/lit.js";
 import * as api from "./api.js";
+import { loadFigures } from "./figures.js";
 import { language, load, t } from "./i18n.js";
 import { onNavigate, placeOf } from "./place.js";
 import { Session } from "./session.js";
@@ -40,9 +41,16 @@ function draw() {
   dress();
   document.title = title();
   render(
-    html`${state.route.name === "table" ? table() : lobby()} ${menu()} ${programs()} ${state.game ? gamePage(state.game) : nothing}`,
+    html`${place()} ${menu()} ${programs()} ${state.game ? gamePage(state.game) : nothing}`,
     page,
   );
+}
+
+/** A deal is shown with its figures, not before them. */
+function place() {
+  if (state.route.name !== "table") return lobby();
+  if (state.session?.shown.view && !state.hasFigures) return html`<main class="gone"><p class="muted">${t("link.connecting")}</p></main>`;
+  return table();
 }
 
 /** Follow the address: leave the table one was at, sit down at the one it names. */
@@ -68,9 +76,15 @@ async function begin() {
   onChange(draw);
   onNavigate(arrive);
   arrive();
+  void loadFigures().then(() => {
+    state.hasFigures = true;
+    changed();
+  });
+  // Who comes for the first time is nobody yet; the server has said so with the page.
+  const isGuest = document.documentElement.dataset.guest === "yes";
   const asks = [
-    api.me().then((me) => {
-      state.me = me;
+    (isGuest ? api.me() : Promise.resolve(null)).then((me) => {
+      state.me ??= me;
     }),
     api.rules().then((rules) => {
       state.rules = rules;
@@ -89,7 +103,7 @@ async function begin() {
 async function again() {
   try {
     state.rules ??= await api.rules();
-    state.me ??= await api.me();
+    if (document.documentElement.dataset.guest === "yes") state.me ??= await api.me();
     state.lobby.offline = false;
     changed();
   } catch {

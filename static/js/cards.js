@@ -2,17 +2,13 @@
 // A playing card, drawn from its name ("JH", "10S"). Styled by css/cards.css.
 
 import { isCourt, letter, parse } from "./deck.js";
+import { figureUrl, lost } from "./figures.js";
 import { html, nothing, svg } from "./vendor/lit.js";
 
 export { RANKS, SUITS, cardName, cardShort, isCourt, letter, parse } from "./deck.js";
 
 /** @typedef {import("./types.js").Suit} Suit */
 /** @typedef {import("./vendor/lit.js").TemplateResult} TemplateResult */
-
-/** Where the figure of a court card lies. @param {string} name */
-export function figureUrl(name) {
-  return new URL(`../cards/${name}.svg`, import.meta.url).href;
-}
 
 // ---------------------------------------------------------------------------------------------------- shapes
 
@@ -97,7 +93,7 @@ export function card(name, opts = {}) {
   const court = isCourt(name);
   return html`<span class="pcard pcard--${suit} ${classes(opts)}" data-card=${name} role=${opts.label ? "img" : nothing}
     aria-label=${opts.label ?? nothing} aria-hidden=${opts.label ? nothing : "true"}>
-    ${court ? html`<img class="pcard__figure" src=${figureUrl(name)} alt="" draggable="false" decoding="async">` : nothing}
+    ${court ? html`<img class="pcard__figure" src=${figureUrl(name)} alt="" draggable="false" @error=${lost}>` : nothing}
     <svg class="pcard__print" viewBox="0 0 100 148" aria-hidden="true">
       ${court ? svg`<path class="pcard__corner" d=${CORNER}></path><path class="pcard__frame" d=${FRAME}></path>` : nothing}
       <svg x=${left} y="8" width=${wide} height="36" viewBox="0 0 ${width} 100"><path class="pcard__rank" stroke-width=${thick}

@@ -32,7 +32,7 @@ export function use(language, words) {
  * @param {Language} language
  */
 export async function load(language) {
-  const answer = await fetch(`/static/i18n/${language}.json`);
+  const answer = await fetch(new URL(`../i18n/${language}.json`, import.meta.url));
   if (answer.ok) use(language, await answer.json());
 }
 

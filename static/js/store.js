@@ -45,6 +45,8 @@ export const state = {
   me: null,
   /** Whether the server has been asked who we are. */
   known: false,
+  /** Whether the figures of the court cards have come, or have been waited for long enough. */
+  hasFigures: false,
   /** @type {RuleBook | null} */
   rules: null,
   /** @type {string} one line about what went wrong, until the next try */
@@ -95,9 +97,15 @@ export function changed() {
   });
 }
 
+/** The page comes in this language next time. @param {Language} language */
+function tellLanguage(language) {
+  document.cookie = `coinche_language=${language}; path=/; max-age=31536000; samesite=lax`;
+}
+
 /** @param {Partial<Preferences>} wishes */
 export function prefer(wishes) {
   Object.assign(state.preferences, wishes);
+  if (wishes.language) tellLanguage(wishes.language);
   try {
     localStorage.setItem(KEY, JSON.stringify(state.preferences));
   } catch {

@@ -432,7 +432,7 @@ async def test_the_own_page_and_those_that_are_allowed_may_change_things(site: S
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/t/3f-k2m7q9x4wz", "/static/index.html", "/api/v1/rules", "/api/v1/nothing", "/api/v1/me", "/health/live"]
+    "path", ["/", "/t/3f-k2m7q9x4wz", "/static/icon.svg", "/api/v1/rules", "/api/v1/nothing", "/api/v1/me", "/health/live"]
 )
 async def test_every_answer_keeps_the_page_to_itself(stranger: Person, path: str) -> None:
     headers = (await stranger.http.get(path)).headers
