@@ -127,20 +127,17 @@ def legal_calls(rules: Rules, auction: Auction, seat: Seat) -> Calls:
     return Calls(may_pass=True, bids=_bids(rules, contract), coinche=coinche)
 
 
-def _open_bids(rules: Rules) -> Bids:
-    """The bids of a seat before which nobody has bid."""
-    return Bids(rules.lowest_bid, BID_STEP, rules.highest_bid, True, rules.trumps)
-
-
 def _bids(rules: Rules, contract: Contract | None) -> Bids | None:
     """Numbers above the standing one, then capot, above which there is nothing."""
-    bids = _open_bids(rules)
-    if contract is None:
-        return bids
-    if contract.bid.value == CAPOT:
+    if contract is not None and contract.bid.value == CAPOT:
         return None
-    lowest = contract.bid.value + BID_STEP
-    return replace(bids, lowest=lowest if lowest <= rules.highest_bid else None)
+    floor = _floor(rules, contract)
+    return Bids(floor if floor <= rules.highest_bid else None, BID_STEP, rules.highest_bid, True, rules.trumps)
+
+
+def _floor(rules: Rules, contract: Contract | None) -> int:
+    """The least number above what stands; it may lie beyond the highest bid."""
+    return rules.lowest_bid if contract is None else contract.bid.points + BID_STEP
 
 
 def judge(rules: Rules, auction: Auction, seat: Seat, call: Call) -> None:
@@ -150,7 +147,7 @@ def judge(rules: Rules, auction: Auction, seat: Seat, call: Call) -> None:
         case Bid():
             if legal.bids is None:
                 raise Refused(_why_no_bid(auction, seat))
-            _within(legal.bids, call)
+            _within(rules, _floor(rules, auction.contract), call)
         case Say.PASS:
             if not legal.may_pass:
                 raise Refused(Why.NOT_YOUR_TURN)
@@ -164,19 +161,19 @@ def judge(rules: Rules, auction: Auction, seat: Seat, call: Call) -> None:
 
 def judge_bid(rules: Rules, bid: Bid) -> None:
     """Raise `Refused` unless these rules offer the bid at all, whatever stands."""
-    _within(_open_bids(rules), bid)
+    _within(rules, rules.lowest_bid, bid)
 
 
-def _within(bids: Bids, bid: Bid) -> None:
-    if bid.trump not in bids.trumps:
+def _within(rules: Rules, floor: int, bid: Bid) -> None:
+    if bid.trump not in rules.trumps:
         raise Refused(Why.TRUMP_NOT_OFFERED)
     if bid.value == CAPOT:
         return
-    if bids.lowest is None or bid.value > bids.highest:
+    if bid.value > rules.highest_bid:
         raise Refused(Why.BID_TOO_HIGH)
-    if bid.value < bids.lowest:
+    if bid.value < floor:
         raise Refused(Why.BID_TOO_LOW)
-    if (bid.value - bids.lowest) % bids.step:
+    if (bid.value - floor) % BID_STEP:
         raise Refused(Why.BID_OFF_STEP)
 
 

@@ -7,7 +7,7 @@ the state what must happen next, until nothing must. Nobody calls "end of trick"
 from collections.abc import Iterable
 from dataclasses import replace
 
-from app.game.actions import Action, Deal, Play, Redeal, Right, Speak
+from app.game.actions import Action, Deal, Doubled, Play, Redeal, Right, Speak
 from app.game.auction import after_call, judge, legal_calls, opening
 from app.game.cards import PACK, Card, Rank
 from app.game.events import (
@@ -73,9 +73,7 @@ def _answer(game: Game, action: Action) -> tuple[Event, ...]:
         case Speak(), Bidding() as phase:
             return _speak(game, phase, action)
         case Redeal(), Bidding() as phase:
-            if action.right not in redeal_rights(game.rules, phase, action.seat):
-                raise Refused(Why.NO_REDEAL)
-            return (RedealClaimed(action.seat, action.right, phase.hands[action.seat]),)
+            return _redeal(game.rules, phase, action)
         case Play(), Playing() as phase:
             return _play(game.rules, phase, action)
         case _:
@@ -103,12 +101,20 @@ def deal_out(pack: tuple[Card, ...], dealer: Seat) -> Hands:
 
 
 def _speak(game: Game, phase: Bidding, action: Speak) -> tuple[Event, ...]:
-    if action.on is not None:
-        contract = phase.auction.contract
-        if contract is None or action.on.deal != game.deal or action.on.bid != contract.bid:
-            raise Refused(Why.OTHER_BID)
+    contract = phase.auction.contract
+    if action.on is not None and contract is not None and action.on != Doubled(game.deal, contract.bid):
+        raise Refused(Why.OTHER_BID)
     judge(game.rules, phase.auction, action.seat, action.call)
     return (CallMade(action.seat, action.call),)
+
+
+def _redeal(rules: Rules, phase: Bidding, action: Redeal) -> tuple[Event, ...]:
+    contract = phase.auction.contract
+    if action.right in redeal_rights(rules, phase, action.seat):
+        return (RedealClaimed(action.seat, action.right, phase.hands[action.seat]),)
+    if action.seat is not phase.auction.turn:
+        raise Refused(Why.NOT_YOUR_TURN)
+    raise Refused(Why.COINCHED if contract is not None and contract.level else Why.NO_REDEAL)
 
 
 def redeal_rights(rules: Rules, phase: Bidding, seat: Seat) -> tuple[Right, ...]:
@@ -153,11 +159,13 @@ def _play(rules: Rules, phase: Playing, action: Play) -> tuple[Event, ...]:
 
 
 def declarable(rules: Rules, phase: Playing, seat: Seat) -> tuple[Card, ...]:
-    """The cards with which the seat may declare a belote: king and queen while it holds both."""
+    """The cards with which the seat in turn may declare a belote: king and queen while it holds both, if they may be played."""
     if rules.belote is BeloteHow.AUTOMATIC:
         return ()
-    held = belotes_held(rules, phase.contract.bid.trump, phase.hands[seat])
-    return tuple(Card(f"{rank}{suit}") for suit in held for rank in "KQ")
+    trump, hand = phase.contract.bid.trump, phase.hands[seat]
+    legal = legal_cards(rules, trump, phase.trick, hand)
+    pairs = (Card(f"{rank}{suit}") for suit in belotes_held(rules, trump, hand) for rank in "KQ")
+    return tuple(card for card in pairs if legal[card] is None)
 
 
 def _word(rules: Rules, phase: Playing, action: Play) -> Word | None:

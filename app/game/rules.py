@@ -92,7 +92,7 @@ class MeldsToWinner(StrEnum):
 
 
 class CoinchePoints(StrEnum):
-    """The winner's points on a coinched deal: those taken, or flat 160 (250 with all eight tricks)."""
+    """The winner's points on a coinched deal: those taken, or those of `failure` (250 with all eight tricks)."""
 
     OWN = "own"
     FLAT = "flat"
@@ -180,7 +180,7 @@ class Rules:
     """The declarers need more than the defence, belotes and melds included."""
 
     failure: int = _number("score", 160, 162, 2)
-    """The defence's points when the contract fails."""
+    """The defence's points when the contract fails; with flat coinche points also the declarers' when it is made."""
     capot_points: int = _number("score", 0, 250, 250)
     """The declarers' points when they took all eight tricks; 0: the points taken."""
     capot_flat: int = _number("score", 0, 500, 500)

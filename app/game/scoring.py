@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.game.auction import Contract
+from app.game.auction import CAPOT, CAPOT_VALUE, Contract
 from app.game.melds import BELOTE
 from app.game.rules import (
     BeloteTo,
@@ -84,7 +84,7 @@ class DealScore:
 def is_made(rules: Rules, contract: Contract, outcome: Outcome) -> bool:
     """Whether the declarers made their contract. A capot is counted in tricks; rounding never decides."""
     us, them = contract.side, contract.side.other
-    if contract.bid.value == "capot":
+    if contract.bid.value == CAPOT:
         return outcome.tricks_won[us] == 8
     tricks = outcome.trick_points[us]
     belote = BELOTE * outcome.belotes[us] if rules.belote_counts else 0
@@ -126,7 +126,7 @@ class _Law:
 
     @property
     def capot_bid(self) -> bool:
-        return self.contract.bid.value == "capot"
+        return self.contract.bid.value == CAPOT
 
     @property
     def all_eight(self) -> bool:
@@ -164,9 +164,9 @@ class _Law:
             yield Line(side, LineKind.CAPOT, rules.capot_flat - self.contract.bid.points, "capot_flat")
         elif self.coinched and rules.coinche_points is CoinchePoints.FLAT:
             if self.all_eight:
-                yield Line(side, LineKind.CAPOT, 250, "coinche_points")
+                yield Line(side, LineKind.CAPOT, CAPOT_VALUE, "coinche_points")
             else:
-                yield Line(side, LineKind.TRICKS if self.made else LineKind.FAILURE, 160, "coinche_points")
+                yield Line(side, LineKind.TRICKS if self.made else LineKind.FAILURE, rules.failure, "coinche_points")
         elif not self.made:
             yield Line(side, LineKind.FAILURE, rules.failure, "failure")
         elif self.all_eight and rules.capot_points:

@@ -20,7 +20,7 @@ from app.game.rules import Rules
 from app.game.scoring import DealScore, Outcome, score_deal
 from app.game.seats import SEATS, BySide, Seat, Side
 from app.game.state import Bidding, Game, Playing, new_game
-from app.game.tricks import Trick, legal_cards
+from app.game.tricks import CARD_POINTS, DER, Trick, legal_cards
 from app.game.trump import Trump
 from app.wire.reading import (
     by_side_of,
@@ -193,13 +193,13 @@ def _shown(melds: Melds, by_side: bool) -> list[Json]:
 def _score(rules: Rules, question: Json) -> Json:
     """What a deal scores, from what each side brought home."""
     contract = _contract(rules, object_of(part_of(question, "contract"), "contract"))
-    points = by_side_of(question, "trick_points", 162)
+    points = by_side_of(question, "trick_points", CARD_POINTS + DER)
     tricks = by_side_of(question, "tricks_won", 8)
     if any(count == 0 and taken for count, taken in zip(tricks, points, strict=True)):
         raise Refused(Why.INCONSISTENT, "tricks_won")
     der = question.get("der")
     side = None if der is None else side_of(der, "der")
-    if side is not None and points[side] < 10:
+    if side is not None and points[side] < DER:
         raise Refused(Why.INCONSISTENT, "der")
     belotes = _belotes(rules, contract.bid.trump, question.get("belote", []))
     outcome = Outcome(points, tricks, belotes, _valid_melds(rules, question), side)

@@ -147,6 +147,7 @@ def test_above_the_highest_number_only_capot_is_left(played: Rules) -> None:
     at_the_top = auction(played, f"E {played.highest_bid}H")
     assert legal_calls(played, at_the_top, S).bids == Bids(None, 10, played.highest_bid, True, played.trumps)
     assert why_not(played, f"E {played.highest_bid}H", f"S {played.highest_bid + 10}S") is Why.BID_TOO_HIGH
+    assert why_not(played, f"E {played.highest_bid}H", f"S {played.highest_bid}S") is Why.BID_TOO_LOW
     assert why_not(played, f"E {played.highest_bid}H", "S capotS") is None
 
 
@@ -276,6 +277,12 @@ def test_a_coinche_of_the_last_deal_s_bid_is_refused(played: Rules) -> None:
     low = lowest(played)
     game = say(dealt(played, hands()), f"E {low}H")
     assert refusal(game, Speak(S, Say.COINCHE, Doubled(game.deal - 1, bid(f"{low}H")))) is Why.OTHER_BID
+
+
+@pytest.mark.parametrize("told", ["", "E pass"])
+def test_a_coinche_of_a_bid_where_nothing_stands(told: str) -> None:
+    game = say(dealt(rules("classic-1000"), hands()), told)
+    assert refusal(game, Speak(S, Say.COINCHE, Doubled(game.deal, bid("80H")))) is Why.NOTHING_TO_COINCHE
 
 
 @any_time

@@ -417,13 +417,13 @@ def test_a_redeal_may_be_asked_for_over_bids() -> None:
 
 def test_a_redeal_waits_for_one_s_turn() -> None:
     game = dealt(RIGHTS, hands(S=NINE_POINTS))
-    assert refusal(game, Redeal(S, Right.MISERE)) is Why.NO_REDEAL
+    assert refusal(game, Redeal(S, Right.MISERE)) is Why.NOT_YOUR_TURN
     assert refusal(say(game, "E pass"), Redeal(S, Right.MISERE)) is None
 
 
 def test_once_a_coinche_stands_nobody_asks_for_a_redeal() -> None:
     game = say(dealt(RIGHTS, hands(W=NINE_POINTS)), "E 80S, S coinche")
-    assert refusal(game, Redeal(W, Right.MISERE)) is Why.NO_REDEAL
+    assert refusal(game, Redeal(W, Right.MISERE)) is Why.COINCHED
     game = say(dealt(RIGHTS, hands(W=SEVENS)), "E 80S, S coinche")
     assert refusal(game, Redeal(W, Right.SEVENS)) is Why.NO_REDEAL
 

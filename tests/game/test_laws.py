@@ -2,6 +2,7 @@
 
 import copy
 import json
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError, asdict, replace
 from random import Random
 
@@ -10,20 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.game.actions import Action, Deal, Doubled, Play, Redeal, Right, Speak
-from app.game.auction import Bid, Say
+from app.game.auction import Auction, Bid, Say
 from app.game.cards import PACK, Card
 from app.game.engine import decide, evolve_all, replay
 from app.game.events import DealScored, Event, GameWon, HandsDealt, MeldsShown
 from app.game.melds import melds_of
-from app.game.refusal import Refused
+from app.game.refusal import Refused, Why
 from app.game.rules import PRESETS, EqualTotals, Rules, SaPoints, TaPoints
 from app.game.seats import SEATS, BySide, Seat, Side
 from app.game.state import Bidding, Dealing, Game, Over, Playing, new_game
-from app.game.tricks import scale
+from app.game.tricks import legal_cards, plain_points, scale
 from app.game.trump import Trump
-from app.game.view import View, moves, redact, view
+from app.game.view import CardMoves, View, moves, redact, view
 from tests.game.strategies import any_rules, last, offered, presets, seeds, shuffled, some_action, walk
-from tests.talk import deal, dealt, do, hands, playing, say
+from tests.talk import deal, dealt, do, hands, playing, refusal, say
 from tests.talk import rules as rules_of
 
 every_preset = pytest.mark.parametrize("name", sorted(PRESETS))
@@ -87,6 +88,114 @@ def accepts(game: Game, action: Action) -> bool:
     except Refused:
         return False
     return True
+
+
+TRUE_OF_CALLS: dict[Why, Callable[[Game, Auction, Speak | Redeal], bool]] = {
+    Why.NOT_YOUR_TURN: lambda _, auction, action: action.seat is not auction.turn,
+    Why.BID_TOO_LOW: lambda game, auction, action: bid_of(action) < auction_floor(game, auction),
+    Why.BID_TOO_HIGH: lambda game, _, action: bid_of(action) > game.rules.highest_bid,
+    Why.BID_OFF_STEP: lambda game, _, action: (bid_of(action) - game.rules.lowest_bid) % 10 > 0,
+    Why.CAPOT_STANDS: lambda _, auction, __: auction.contract is not None and auction.contract.bid.value == "capot",
+    Why.TRUMP_NOT_OFFERED: lambda game, _, action: (
+        isinstance(action, Speak) and isinstance(action.call, Bid) and action.call.trump not in game.rules.trumps
+    ),
+    Why.NOTHING_TO_COINCHE: lambda _, auction, __: auction.contract is None,
+    Why.OWN_BID: lambda _, auction, action: auction.contract is not None and auction.contract.side is action.seat.side,
+    Why.OTHER_BID: lambda game, auction, action: (
+        isinstance(action, Speak) and auction.contract is not None and action.on != Doubled(game.deal, auction.contract.bid)
+    ),
+    Why.COINCHED: lambda _, auction, __: auction.contract is not None and auction.contract.level > 0,
+    Why.NOT_COINCHED: lambda _, auction, __: auction.contract is None or auction.contract.level == 0,
+    Why.NO_REDEAL: lambda game, auction, action: (
+        isinstance(action, Redeal) and action.right not in redeal_rights_by_hand(game, auction, action.seat)
+    ),
+}
+"""What a refusal says of an auction, written down a second time."""
+
+
+def bid_of(action: Speak | Redeal) -> int:
+    assert isinstance(action, Speak)
+    assert isinstance(action.call, Bid)
+    assert action.call.value != "capot"
+    return action.call.value
+
+
+def auction_floor(game: Game, auction: Auction) -> int:
+    return game.rules.lowest_bid if auction.contract is None else auction.contract.bid.points + 10
+
+
+def redeal_rights_by_hand(game: Game, auction: Auction, seat: Seat) -> set[Right]:
+    assert isinstance(game.phase, Bidding)
+    hand = game.phase.hands[seat]
+    has_spoken = seat in [spoken.seat for spoken in auction.calls]
+    poor = game.rules.misere and not has_spoken and plain_points(hand) <= 9
+    sevens = game.rules.carre_of_sevens and sum(card.startswith("7") for card in hand) == 4
+    return ({Right.MISERE} if poor else set()) | ({Right.SEVENS} if sevens else set())
+
+
+def is_true(game: Game, action: Action, why: Why) -> bool:
+    """Whether a reason says what is so."""
+    match game.phase, action:
+        case Bidding(auction=auction), Speak() | Redeal():
+            return TRUE_OF_CALLS[why](game, auction, action)
+        case Playing() as phase, Play():
+            hand = phase.hands[action.seat]
+            match why:
+                case Why.NOT_YOUR_TURN:
+                    return action.seat is not phase.trick.turn
+                case Why.NOT_IN_HAND:
+                    return action.card not in hand
+                case Why.NO_BELOTE:
+                    legal = offered(game, action.seat)
+                    return action.belote and action not in legal and Play(action.seat, action.card) in legal
+                case _:
+                    return legal_cards(game.rules, phase.contract.bid.trump, phase.trick, hand)[action.card] is why
+        case _:
+            return why is Why.NOT_NOW
+
+
+def every_reason_is_true(game: Game) -> None:
+    for seat in SEATS:
+        for action in conceivable(game, seat):
+            why = refusal(game, action)
+            assert why is None or is_true(game, action, why), f"{action}: {why}"
+
+
+@every_preset
+@settings(max_examples=1)
+@given(seed=seeds)
+def test_the_reason_of_every_refusal_is_true(name: str, seed: int) -> None:
+    dice = Random(seed)
+    for before, _, _ in walk(PRESETS[name], dice):
+        if dice.random() < 0.3:
+            every_reason_is_true(before)
+
+
+def test_the_reason_of_every_refusal_is_true_where_bids_are_at_an_end() -> None:
+    four = hands(E="7S 7H 7D 7C 8S 8H 8D 8C", W="9S JS QS KS")
+    played = rules_of("classic-1000", misere=True, carre_of_sevens=True, highest_bid=160)
+    for told in (
+        "",
+        "E pass",
+        "E 160S",
+        "E 160S, S pass",
+        "E capot S",
+        "E 160S, S coinche",
+        "E pass, S pass, W 80H, N coinche",
+    ):
+        every_reason_is_true(say(dealt(played, four), told))
+
+
+@settings(max_examples=30)
+@given(seeds)
+def test_only_cards_that_may_be_played_are_offered_for_a_belote(seed: int) -> None:
+    for before, _, _ in walk(PRESETS["arena-2000"], Random(seed)):
+        for seat in SEATS:
+            match moves(before, seat):
+                case CardMoves() as hand:
+                    assert {*hand.belote} <= {move.card for move in hand.cards if move.why is None}
+                case _:
+                    pass
 
 
 def exactly_what_is_offered(game: Game) -> None:

@@ -1,9 +1,11 @@
 """What a deal is worth. North and South declare hearts where nothing else is said; scores are told as "declarers defence"."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.game.auction import Contract
-from app.game.rules import PRESETS, Rules
+from app.game.rules import PRESETS, CoinchePoints, Rules
 from app.game.scoring import DealScore, LineKind, Outcome, game_winner, is_made, score_deal
 from app.game.seats import BySide, Side
 from tests.talk import E, N, bid, rules
@@ -317,6 +319,24 @@ def test_flat_points_when_coinched() -> None:
     assert told(deal(flat, "100H", 110, level=1)) == "520 104"
     assert told(deal(flat, "100H", 162, tricks=8, level=1)) == "700 0"
     assert told(deal(flat, "100H", 60, level=1)) == "0 520"
+
+
+def test_flat_points_are_the_points_of_a_failure() -> None:
+    """Whoever wins, made or failed: a table that counts 162 for a failure counts 162 where points are flat."""
+    flat = rules("ffb-2000", failure=162, rounding="none")
+    assert told(deal(flat, "100H", 60, level=1)) == "0 524"
+    assert told(deal(flat, "100H", 110, level=1)) == "524 0"
+    assert told(deal(flat, "100H", 60)) == "0 262"
+
+
+@every_preset
+@pytest.mark.parametrize("failure", [160, 162])
+@pytest.mark.parametrize("flat", CoinchePoints)
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_a_failure_counts_what_the_table_says(played: Rules, failure: int, flat: CoinchePoints, level: int) -> None:
+    """No number of the law stands beside its option."""
+    table = replace(played, failure=failure, coinche_points=flat)
+    assert lines(deal(table, "100H", 60, level=level))[Side.B][LineKind.FAILURE] == failure
 
 
 # --- the lines -------------------------------------------------------------------------------------------------------
