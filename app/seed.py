@@ -19,11 +19,11 @@ from multiprocessing import get_context
 from typing import Any
 
 from app.bots.player import choose
-from app.game.actions import Deal
+from app.game.actions import Deal, deal_from
 from app.game.cards import PACK
 from app.game.rules import PRESETS, Rules
 from app.game.seats import SEATS, Seat, Side
-from app.game.shuffle import LEAST_PART, SECRET_BYTES, commitment, cut_pack, shuffled
+from app.game.shuffle import LEAST_PART, SECRET_BYTES, commitment
 from app.game.view import view
 from app.rating import Rating, after, counts, shown
 from app.store.bulk import AlreadyThere, Record, are_there, filling, prepared
@@ -169,7 +169,7 @@ def _next(table: Table, dice: random.Random) -> tuple[Actor, Command]:
 def _deal(dice: random.Random) -> Deal:
     seed, salt = dice.randbytes(SECRET_BYTES), dice.randbytes(SECRET_BYTES)
     cut = dice.randint(LEAST_PART, len(PACK) - LEAST_PART)
-    return Deal(seed.hex(), salt.hex(), cut, cut_pack(shuffled(seed, salt), cut))
+    return deal_from(seed, salt, cut)
 
 
 # --- people ----------------------------------------------------------------------------------------------------------
@@ -267,12 +267,13 @@ class Retold:
 
     def entries(self) -> Iterator[Values]:
         """The log, of these people and with this game's own commitments."""
-        secrets: tuple[bytes, bytes] = (b"", b"")
+        secrets: tuple[bytes, bytes, int] = (b"", b"", 0)
         for line in zlib.decompress(self.of.log).decode().splitlines():
             entry: dict[str, Any] = json.loads(line)
             command = entry["command"]
             if command["kind"] == "house_deals":
-                secrets = bytes.fromhex(command["deal"]["seed"]), bytes.fromhex(command["deal"]["salt"])
+                deal = command["deal"]
+                secrets = bytes.fromhex(deal["seed"]), bytes.fromhex(deal["salt"]), deal["cut"]
             elif command["kind"] == "in_game":
                 who = self.occupants[command["action"]["seat"]]
                 entry["by"] = who.id if isinstance(who, Person) else None

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from app.game.actions import Deal, Play, Redeal, Speak
+from app.game.actions import Deal, Play, Redeal, Speak, deal_from
 from app.game.auction import CAPOT, Bid, Say, Value, legal_calls
 from app.game.engine import declarable, redeal_rights
 from app.game.rules import Rules
 from app.game.seats import SEATS, Seat
-from app.game.shuffle import SECRET_BYTES, cut_pack, shuffled
+from app.game.shuffle import SECRET_BYTES
 from app.game.state import Bidding, Dealing, Game, Playing
 from app.game.tricks import legal_cards
 from app.store.log import RedisLog
@@ -97,7 +97,7 @@ def _by(table: Table, seat: Seat, action: Speak | Redeal | Play, dice: random.Ra
 
 def _deal(dice: random.Random) -> Deal:
     seed, salt, cut = dice.randbytes(SECRET_BYTES), dice.randbytes(SECRET_BYTES), dice.randint(3, 29)
-    return Deal(seed.hex(), salt.hex(), cut, cut_pack(shuffled(seed, salt), cut))
+    return deal_from(seed, salt, cut)
 
 
 def _call(game: Game, phase: Bidding, dice: random.Random) -> Speak | Redeal:

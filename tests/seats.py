@@ -7,11 +7,11 @@ from random import Random
 
 import pytest
 
-from app.game.actions import Deal
-from app.game.cards import PACK
+from app.game.actions import Deal, deal_from
 from app.game.refusal import Refused, Why
 from app.game.rules import PRESETS, Rules
 from app.game.seats import SEATS, Seat
+from app.game.shuffle import SECRET_BYTES
 from app.game.state import Game, Playing
 from app.tables.commands import HOUSE, Actor, Command, GetReady, HouseDeals, HousePlays, HouseStarts, InGame, Sit
 from app.tables.judge import decide
@@ -73,9 +73,7 @@ def game_begun(clock: int | None = None, rules: Rules = RULES) -> Table:
 
 
 def a_deal(seed: int = 1) -> Deal:
-    pack = list(PACK)
-    Random(seed).shuffle(pack)
-    return Deal("00" * 32, "11" * 32, 16, tuple(pack))
+    return deal_from(seed.to_bytes(SECRET_BYTES, "big"), bytes(SECRET_BYTES), 16)
 
 
 def bidding(clock: int | None = None, rules: Rules = RULES) -> Table:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from app.game.actions import Action, Deal, Play, Speak
 from app.game.auction import Auction, Bid, Call, Say, after_call, judge, opening
 from app.game.cards import PACK, Card
-from app.game.engine import PACKETS, decide, evolve_all
+from app.game.engine import PACKETS, evolve_all
 from app.game.events import Event
 from app.game.refusal import Refused, Why
 from app.game.rules import Rules, override, preset
@@ -18,6 +18,7 @@ from app.game.seats import SEATS, Seat, around
 from app.game.state import Bidding, Game, Hands, Playing, new_game
 from app.game.tricks import Trick
 from app.game.trump import Trump
+from tests.stacked import decide, stacked
 
 N, E, S, W = SEATS
 _SEATS = dict(zip("NESW0123", SEATS + SEATS, strict=True))
@@ -104,7 +105,7 @@ def pack(dealt: Hands, dealer: Seat = N) -> tuple[Card, ...]:
 
 
 def deal(dealt: Hands, dealer: Seat = N) -> Deal:
-    return Deal(seed="00" * 32, salt="11" * 32, cut=16, pack=pack(dealt, dealer))
+    return stacked(pack(dealt, dealer))
 
 
 def dealt(played: Rules, four: Hands, dealer: Seat = N) -> Game:

@@ -6,6 +6,7 @@ from enum import StrEnum
 from app.game.auction import Bid, Call
 from app.game.cards import Card
 from app.game.seats import Seat
+from app.game.shuffle import pack_of
 
 
 class Right(StrEnum):
@@ -17,12 +18,19 @@ class Right(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Deal:
-    """Deal this pack, top card first. `seed`, `salt` (hex) and `cut` are what it was made from; they stay secret."""
+    """Deal this pack, top card first. `seed`, `salt` (hex) and `cut` are what it is made from, and no other is taken with them;
+    they stay secret.
+    """
 
     seed: str
     salt: str
     cut: int
     pack: tuple[Card, ...]
+
+
+def deal_from(seed: bytes, salt: bytes, cut: int) -> Deal:
+    """The deal that these secrets make."""
+    return Deal(seed.hex(), salt.hex(), cut, pack_of(seed, salt, cut))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from app.game.actions import Action, Deal, Doubled, Play, Redeal, Right, Speak
 from app.game.auction import after_call, judge, legal_calls, opening
-from app.game.cards import PACK, Card, Rank
+from app.game.cards import Card, Rank
 from app.game.events import (
     BeloteSaid,
     CallMade,
@@ -33,7 +33,7 @@ from app.game.refusal import Refused, Why
 from app.game.rules import BeloteHow, Rules
 from app.game.scoring import Outcome, game_winner, score_deal
 from app.game.seats import SEATS, BySide, Seat, around
-from app.game.shuffle import commitment
+from app.game.shuffle import are_secrets, commitment, pack_of
 from app.game.state import Bidding, Dealing, DealRecord, Game, Hands, Over, Playing
 from app.game.tricks import Taken, Trick, legal_cards, plain_points, scale, taken, trick_points, tricks_won
 
@@ -81,12 +81,13 @@ def _answer(game: Game, action: Action) -> tuple[Event, ...]:
 
 
 def _deal(game: Game, phase: Dealing, action: Deal) -> tuple[Event, ...]:
-    if sorted(action.pack) != sorted(PACK):
+    """The promise, and the cards that the secrets behind it make: a pack from anywhere else is refused."""
+    seed, salt = bytes.fromhex(action.seed), bytes.fromhex(action.salt)
+    if not are_secrets(seed, salt, action.cut) or action.pack != (pack := pack_of(seed, salt, action.cut)):
         raise Refused(Why.BAD_PACK)
     number = game.deal + 1
-    promise = commitment(game.id, number, bytes.fromhex(action.seed), bytes.fromhex(action.salt))
-    hands = deal_out(action.pack, phase.dealer)
-    return (DealCommitted(number, promise), HandsDealt(number, phase.dealer, hands))
+    promise = commitment(game.id, number, seed, salt, action.cut)
+    return (DealCommitted(number, promise), HandsDealt(number, phase.dealer, deal_out(pack, phase.dealer)))
 
 
 def deal_out(pack: tuple[Card, ...], dealer: Seat) -> Hands:

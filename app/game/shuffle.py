@@ -17,9 +17,24 @@ LEAST_PART = 3
 """A cut leaves at least three cards in each part."""
 
 
-def commitment(game: str, deal: int, seed: bytes, salt: bytes) -> str:
-    """The promise that is published before a deal's first card: SHA-256 over game, deal number, salt and seed, in hex."""
-    return hashlib.sha256(b"|".join((game.encode(), str(deal).encode(), salt, seed))).hexdigest()
+COMMITMENT = "coinche-deal-2"
+"""How commitments are made, the first line of what is hashed; the form before it left the cut open."""
+
+
+def commitment(game: str, deal: int, seed: bytes, salt: bytes, cut: int) -> str:
+    """The promise that is published before a deal's first card, SHA-256 over all that makes its pack (docs/rules.md)."""
+    lines = (COMMITMENT, game, str(deal), seed.hex(), salt.hex(), str(cut))
+    return hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
+
+
+def are_secrets(seed: bytes, salt: bytes, cut: int) -> bool:
+    """Whether a pack is made of these: other lengths could give one pack, or one promise, in two ways."""
+    return len(seed) == len(salt) == SECRET_BYTES and LEAST_PART <= cut <= len(PACK) - LEAST_PART
+
+
+def pack_of(seed: bytes, salt: bytes, cut: int) -> tuple[Card, ...]:
+    """The pack that is dealt, shuffled and cut; nothing else has a say in it."""
+    return cut_pack(shuffled(seed, salt), cut)
 
 
 def shuffled(seed: bytes, salt: bytes) -> tuple[Card, ...]:

@@ -3,10 +3,10 @@
 import secrets
 import time
 
-from app.game.actions import Deal
+from app.game.actions import Deal, deal_from
 from app.game.cards import PACK
 from app.game.seats import SEATS, Seat
-from app.game.shuffle import LEAST_PART, SECRET_BYTES, cut_pack, shuffled
+from app.game.shuffle import LEAST_PART, SECRET_BYTES
 from app.store.keys import SHARDS
 
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
@@ -25,7 +25,7 @@ class SystemDice:
     def deal(self) -> Deal:
         seed, salt = secrets.token_bytes(SECRET_BYTES), secrets.token_bytes(SECRET_BYTES)
         cut = LEAST_PART + secrets.randbelow(len(PACK) - 2 * LEAST_PART + 1)
-        return Deal(seed.hex(), salt.hex(), cut, cut_pack(shuffled(seed, salt), cut))
+        return deal_from(seed, salt, cut)
 
 
 def now_ms() -> int:

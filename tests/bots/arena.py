@@ -5,15 +5,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from app.bots.player import Bot
-from app.game.actions import Action, Deal
+from app.game.actions import Action
 from app.game.cards import PACK, Card
-from app.game.engine import decide, evolve_all
+from app.game.engine import evolve_all
 from app.game.rules import Rules
 from app.game.seats import SEATS, Seat
 from app.game.state import Bidding, Dealing, Game, Over, Playing, new_game
 from app.game.view import view
+from tests.stacked import decide, stacked
 
-NO_SECRET = "00" * 32
 """A seed and a salt for deals whose pack is given."""
 
 
@@ -30,7 +30,7 @@ def apply(game: Game, action: Action) -> Game:
 
 def dealt(rules: Rules, pack: tuple[Card, ...], dealer: Seat) -> Game:
     """A game whose first deal has just been dealt."""
-    return apply(new_game("arena", rules, dealer), Deal(NO_SECRET, NO_SECRET, 16, pack))
+    return apply(new_game("arena", rules, dealer), stacked(pack))
 
 
 def turn(game: Game) -> Seat:
@@ -60,7 +60,7 @@ def play_game(rules: Rules, players: Sequence[Bot], seed: int, most: int = 200) 
         if isinstance(game.phase, Over):
             break
         assert isinstance(game.phase, Dealing)
-        game = play_deal(apply(game, Deal(NO_SECRET, NO_SECRET, 16, pack)), players)
+        game = play_deal(apply(game, stacked(pack)), players)
     return game
 
 

@@ -7,16 +7,17 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from app.game.actions import Action, Deal, Play, Redeal, Speak
+from app.game.actions import Action, Play, Redeal, Speak
 from app.game.auction import Bid, Say
 from app.game.cards import PACK, Card
-from app.game.engine import decide, evolve_all
+from app.game.engine import evolve_all
 from app.game.refusal import Refused
 from app.game.rules import OPTIONS, PRESETS, Option, Rules, override
 from app.game.seats import SEATS, Seat
 from app.game.state import Dealing, Game, Over, new_game
 from app.game.tricks import plain_points
 from app.game.view import CallMoves, CardMoves, moves
+from tests.stacked import decide, stacked
 
 presets = st.sampled_from(sorted(PRESETS))
 seeds = st.integers(0, 2**32 - 1)
@@ -101,7 +102,7 @@ def offered(game: Game, seat: Seat) -> list[Action]:
 def some_action(game: Game, dice: Random) -> Action:
     """One of the open actions. Bids stay low enough that some are made, and auctions come to an end."""
     if isinstance(game.phase, Dealing):
-        return Deal("00" * 32, "11" * 32, 16, shuffled(dice))
+        return stacked(shuffled(dice))
     actions = dice.choice([actions for seat in SEATS if (actions := offered(game, seat))])
     redeals = [one for one in actions if isinstance(one, Redeal)]
     bids = [one for one in actions if isinstance(one, Speak) and isinstance(one.call, Bid)]

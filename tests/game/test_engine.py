@@ -1,13 +1,14 @@
 """What follows from an action, from the first pack to the last deal."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from app.game.actions import Action, Deal, Play, Redeal, Right, Speak
+from app.game.actions import Action, Play, Redeal, Right, Speak, deal_from
 from app.game.auction import Say
 from app.game.cards import PACK, Card, Suit
-from app.game.engine import decide, evolve
+from app.game.engine import deal_out, evolve
 from app.game.events import (
     BeloteSaid,
     CallMade,
@@ -29,8 +30,10 @@ from app.game.refusal import Why
 from app.game.rules import PRESETS, Rules
 from app.game.scoring import Outcome
 from app.game.seats import SEATS, BySide, Seat, Side
+from app.game.shuffle import commitment, cut_pack, pack_of
 from app.game.state import Bidding, Dealing, Game, Over, Playing, new_game
 from app.game.tricks import legal_cards
+from tests.stacked import decide
 from tests.talk import (
     E,
     N,
@@ -93,9 +96,38 @@ def test_a_deal_is_promised_then_dealt(dealer: Seat) -> None:
     assert hands_dealt == HandsDealt(1, dealer, tuple(ONE_LOST[seat] for seat in SEATS))
 
 
-@pytest.mark.parametrize("pack", [(), PACK[:31], (*PACK, PACK[0]), (*PACK[:31], PACK[0])])
-def test_a_pack_that_is_none_is_refused(pack: tuple[Card, ...]) -> None:
-    assert refusal(new_game("g", ANNOUNCED, N), Deal("00" * 32, "11" * 32, 16, pack)) is Why.BAD_PACK
+HONEST = deal_from(b"\x01" * 32, b"\x02" * 32, 16)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(
+            {"pack": pack}
+            for pack in ((), PACK[:31], PACK, HONEST.pack[::-1], (*HONEST.pack, PACK[0]), cut_pack(HONEST.pack, 1))
+        ),
+        {"cut": 17},
+        {"seed": "03" * 32},
+        {"salt": "03" * 32},
+        {"pack": deal_from(b"\x03" * 32, b"\x02" * 32, 16).pack},
+    ],
+)
+def test_only_the_pack_of_its_secrets_is_dealt(change: dict[str, Any]) -> None:
+    """The promise would bind nothing if another pack were taken with it."""
+    assert refusal(new_game("g", ANNOUNCED, N), replace(HONEST, **change)) is Why.BAD_PACK
+
+
+@pytest.mark.parametrize(
+    ("seed", "salt", "cut"), [(31, 32, 16), (33, 32, 16), (0, 32, 16), (32, 31, 16), (32, 33, 16), (32, 32, 2), (32, 32, 30)]
+)
+def test_secrets_of_another_length_make_no_deal(seed: int, salt: int, cut: int) -> None:
+    assert refusal(new_game("g", ANNOUNCED, N), deal_from(bytes(seed), bytes(salt), cut)) is Why.BAD_PACK
+
+
+def test_what_is_promised_is_what_is_dealt() -> None:
+    promised, hands_dealt = decide(new_game("g", ANNOUNCED, N), HONEST)
+    assert promised == DealCommitted(1, commitment("g", 1, b"\x01" * 32, b"\x02" * 32, 16))
+    assert hands_dealt == HandsDealt(1, N, deal_out(pack_of(b"\x01" * 32, b"\x02" * 32, 16), N))
 
 
 def test_nothing_but_a_pack_is_taken_before_a_deal() -> None:
@@ -425,7 +457,7 @@ def test_once_a_coinche_stands_nobody_asks_for_a_redeal() -> None:
     game = say(dealt(RIGHTS, hands(W=NINE_POINTS)), "E 80S, S coinche")
     assert refusal(game, Redeal(W, Right.MISERE)) is Why.COINCHED
     game = say(dealt(RIGHTS, hands(W=SEVENS)), "E 80S, S coinche")
-    assert refusal(game, Redeal(W, Right.SEVENS)) is Why.NO_REDEAL
+    assert refusal(game, Redeal(W, Right.SEVENS)) is Why.COINCHED
 
 
 @every_preset

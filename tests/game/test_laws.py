@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.game.actions import Action, Deal, Doubled, Play, Redeal, Right, Speak
+from app.game.actions import Action, Doubled, Play, Redeal, Right, Speak
 from app.game.auction import Auction, Bid, Say
 from app.game.cards import PACK, Card
-from app.game.engine import decide, evolve_all, replay
+from app.game.engine import evolve_all, replay
 from app.game.events import DealScored, Event, GameWon, HandsDealt, MeldsShown
 from app.game.melds import melds_of
 from app.game.refusal import Refused, Why
@@ -24,6 +24,7 @@ from app.game.tricks import legal_cards, plain_points, scale
 from app.game.trump import Trump
 from app.game.view import CardMoves, View, moves, redact, view
 from tests.game.strategies import any_rules, last, offered, presets, seeds, shuffled, some_action, walk
+from tests.stacked import decide, stacked
 from tests.talk import deal, dealt, do, hands, playing, refusal, say
 from tests.talk import rules as rules_of
 
@@ -235,7 +236,7 @@ def test_moves_are_exactly_what_is_accepted_where_a_hand_may_be_dealt_again() ->
 
 @given(any_rules(), seeds)
 def test_the_pack_is_dealt_only_between_deals(rules: Rules, seed: int) -> None:
-    pack = Deal("00" * 32, "11" * 32, 16, PACK)
+    pack = stacked(PACK)
     for before, _, _ in walk(rules, Random(seed)):
         assert accepts(before, pack) == isinstance(before.phase, Dealing)
 
@@ -402,7 +403,7 @@ def no_unseen_card(rules: Rules, seed: int) -> None:
 @given(any_rules(), seeds)
 def test_only_one_s_own_cards_are_dealt_face_up(rules: Rules, seed: int) -> None:
     game = new_game("secrets", rules, Seat.FIRST)
-    [_, event] = decide(game, Deal("00" * 32, "11" * 32, 16, shuffled(Random(seed))))
+    [_, event] = decide(game, stacked(shuffled(Random(seed))))
     assert isinstance(event, HandsDealt)
     for viewer in VIEWERS:
         seen = text(redact(event, viewer))

@@ -2,8 +2,11 @@
 
 import hashlib
 import hmac
+import inspect
+import re
 import struct
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,12 +15,15 @@ from hypothesis import strategies as st
 from app.game.cards import PACK
 from app.game.engine import deal_out
 from app.game.seats import SEATS, Seat
-from app.game.shuffle import LEAST_PART, SECRET_BYTES, commitment, cut_pack, shuffled
+from app.game.shuffle import LEAST_PART, SECRET_BYTES, commitment, cut_pack, pack_of, shuffled
 
 KNOWN = "KH KC 8H JC KS 10S 7D 9H AH 7C 10H 9C 8S JH JD 9D 7H QH 8C 8D 10D QC AC AD 10C QD 9S 7S JS AS KD QS"
 """The pack of a seed and a salt of thirty-two zero bytes each."""
 
 secrets = st.binary(min_size=SECRET_BYTES, max_size=SECRET_BYTES)
+cuts = st.integers(LEAST_PART, 32 - LEAST_PART)
+
+RULES_DOC = Path("docs/rules.md").read_text()
 
 
 @given(secrets, secrets)
@@ -83,22 +89,39 @@ def test_a_cut_puts_the_upper_part_below(cut: int) -> None:
     assert cut_pack(cut_pack(whole, cut), 32 - cut) == whole
 
 
-def test_the_promise_is_the_hash_of_game_deal_salt_and_seed() -> None:
-    seed, salt = b"\x01" * 32, b"\x02" * 32
-    assert commitment("g", 7, seed, salt) == hashlib.sha256(b"g|7|" + salt + b"|" + seed).hexdigest()
+EXAMPLE = re.search(r"```text promise\n(.*?)```\n\n.*?\n\n```text commitment\n(\w{64})\n```", RULES_DOC, re.DOTALL)
 
 
-@given(secrets, secrets)
-def test_no_other_seed_salt_deal_or_game_keeps_the_promise(seed: bytes, salt: bytes) -> None:
+def test_the_promise_is_made_as_the_rules_tell_it() -> None:
+    """The example of docs/rules.md, taken from the page byte for byte and hashed; and the cards that it says are dealt."""
+    assert EXAMPLE is not None
+    hashed, promise = EXAMPLE.groups()
+    assert hashlib.sha256(hashed.encode()).hexdigest() == promise
+    _, game, deal, seed, salt, cut = hashed.splitlines()
+    secrets = bytes.fromhex(seed), bytes.fromhex(salt), int(cut)
+    assert commitment(game, int(deal), *secrets) == promise
+    assert " ".join(pack_of(*secrets)) in " ".join(RULES_DOC.split())
+
+
+@given(secrets, secrets, cuts)
+def test_nothing_that_makes_the_pack_is_left_out_of_the_promise(seed: bytes, salt: bytes, cut: int) -> None:
+    """Nor anything else that could be changed afterwards: each other secret, cut, deal or game has another promise."""
     other = bytes([seed[0] ^ 1]) + seed[1:]
     promises = {
-        commitment("g", 1, seed, salt),
-        commitment("g", 2, seed, salt),
-        commitment("h", 1, seed, salt),
-        commitment("g", 1, other, salt),
-        commitment("g", 1, seed, other),
+        commitment("g", 1, seed, salt, cut),
+        commitment("g", 2, seed, salt, cut),
+        commitment("h", 1, seed, salt, cut),
+        commitment("g", 1, other, salt, cut),
+        commitment("g", 1, seed, other, cut),
+        *(commitment("g", 1, seed, salt, another) for another in range(LEAST_PART, 33 - LEAST_PART) if another != cut),
     }
-    assert len(promises) == 5
+    assert len(promises) == 5 + 26
+
+
+@given(secrets, secrets, cuts)
+def test_the_pack_is_made_of_what_is_promised_alone(seed: bytes, salt: bytes, cut: int) -> None:
+    assert pack_of(seed, salt, cut) == cut_pack(shuffled(seed, salt), cut)
+    assert {*inspect.signature(pack_of).parameters} < {*inspect.signature(commitment).parameters}
 
 
 @pytest.mark.parametrize("dealer", SEATS)

@@ -13,7 +13,6 @@ import pytest
 from httpx2 import AsyncClient
 from websockets.asyncio.client import connect
 
-from app.game.engine import decide
 from app.game.events import DealPassedOut
 from app.game.rules import PRESETS
 from app.game.seats import SEATS
@@ -24,6 +23,7 @@ from app.wire import messages
 from app.wire.codec import tag
 from tests.game.strategies import walk
 from tests.people import PATIENCE, Json, Site, open_table, person
+from tests.stacked import decide
 
 PAGE = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text()
 SITTING = {SeatTaken, SeatLeft, HostChanged, ReadyChanged}

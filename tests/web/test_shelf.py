@@ -180,7 +180,7 @@ async def test_the_log_of_a_retold_game_keeps_its_promises(filled: Filled) -> No
         entry = json.loads(row["entry"])
         deal = entry["command"]["deal"]
         promise = next(one for one in entry["events"] if one["kind"] == "deal_committed")
-        secrets = (bytes.fromhex(deal["seed"]), bytes.fromhex(deal["salt"]))
+        secrets = (bytes.fromhex(deal["seed"]), bytes.fromhex(deal["salt"]), deal["cut"])
         assert promise["commitment"] == commitment(row["game"], promise["deal"], *secrets)
 
 

@@ -19,6 +19,7 @@ import pytest
 from app.game.events import Event
 from app.game.rules import PRESETS
 from app.game.seats import Seat
+from app.game.shuffle import pack_of
 from app.game.state import Game
 from app.game.view import sheet
 from app.tables.commands import (
@@ -29,6 +30,7 @@ from app.tables.commands import (
     Command,
     GetReady,
     GiveBack,
+    HouseDeals,
     Leave,
     ReadSheet,
     RemoveHouse,
@@ -125,6 +127,16 @@ def test_a_golden_game_is_read_as_it_was_played(file: Path) -> None:
     game = tell(read_frame(json.dumps(result["frame"])), entries).game
     assert list(game.totals) == result["totals"]
     assert _deals(game) == result["deals"]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_stored_deal_is_the_pack_of_its_secrets(file: Path) -> None:
+    """Whatever its promise bound when it was stored: today's recipe makes the same cards of the same secrets."""
+    entries = [read_entry(line, at=0, due=None) for line in file.read_text().splitlines()[1:]]
+    deals = [entry.command.deal for entry in entries if isinstance(entry.command, HouseDeals)]
+    assert deals
+    for deal in deals:
+        assert deal.pack == pack_of(bytes.fromhex(deal.seed), bytes.fromhex(deal.salt), deal.cut)
 
 
 def test_the_golden_games_have_every_kind_of_entry() -> None:
