@@ -55,6 +55,7 @@ from app.web import (
 from app.web.head import Head
 from app.web.hub import Hub
 from app.web.parts import Parts
+from app.web.probe import Probe
 from app.webhooks.dispatcher import Dispatcher
 from app.webhooks.own_thread import run_in_own_thread
 from app.webhooks.sender import Sender
@@ -121,10 +122,13 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
                 dice=SystemDice(),
                 clock=on.clock,
                 origins=settings.origins,
-                checks={"redis": lambda: _redis_answers(on.redis), "postgres": lambda: _postgres_answers(on.engine)},
-                describe=lambda: describe(on.redis),
-                waiting=lambda: waiting(on.redis),
-                aside=lambda: count_aside(on.redis),
+                checks={
+                    "redis": Probe(lambda: _redis_answers(on.redis)),
+                    "postgres": Probe(lambda: _postgres_answers(on.engine)),
+                },
+                describe=Probe(lambda: describe(on.redis)),
+                waiting=Probe(lambda: waiting(on.redis)),
+                aside=Probe(lambda: count_aside(on.redis)),
                 wait=settings.redis_wait,
             )
             metrics.say_what_runs()

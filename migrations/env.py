@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
 from app.store.models import Base
+from app.store.postgres import CONNECT_SECONDS
 
 ONE_AT_A_TIME = 7_260_232  # an advisory lock of our own, for processes that start together
 
@@ -22,7 +23,8 @@ def migrate(connection: Connection) -> None:
 
 async def main() -> None:
     """Connect and migrate."""
-    engine = create_async_engine(context.config.attributes["url"], poolclass=NullPool)
+    connecting = {"timeout": CONNECT_SECONDS}
+    engine = create_async_engine(context.config.attributes["url"], poolclass=NullPool, connect_args=connecting)
     try:
         async with engine.connect() as connection:
             await connection.run_sync(migrate)

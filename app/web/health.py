@@ -1,5 +1,7 @@
 """Is the process alive, and can it serve? For operators and load balancers."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from typing import Literal, NotRequired
 
@@ -54,7 +56,8 @@ async def is_live() -> Live:
 @router.get("/health/ready", responses={503: {"model": Readiness, "description": "Nobody can play, or it is about to go"}})
 async def is_ready(parts: PartsDep, response: Response) -> Readiness:
     """Which stores answer, and what that of the tables promises; 503 if nobody can play, or if the process is about to go."""
-    stores = {name: await check() for name, check in parts.checks.items()}
+    answers = await asyncio.gather(*map(_is_answered, parts.checks.values()))
+    stores = dict(zip(parts.checks, answers, strict=True))
     serves = all(stores[name] for name in ESSENTIAL) and not parts.hub.is_leaving
     response.status_code = 200 if serves else 503
     said: Readiness = {"status": "ready" if serves else "not ready", "stores": stores}
@@ -76,6 +79,14 @@ async def is_ready(parts: PartsDep, response: Response) -> Readiness:
     if server.evicts:
         said["warnings"] = ["maxmemory-policy is not noeviction: games may be thrown out to make room"]
     return said
+
+
+async def _is_answered(check: Callable[[], Awaitable[bool]]) -> bool:
+    """Returns whether a store answers, and does so in time."""
+    try:
+        return await check()
+    except Refused:
+        return False
 
 
 @router.get("/metrics", response_class=PlainTextResponse)
