@@ -130,6 +130,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
                 waiting=Probe(lambda: waiting(on.redis)),
                 aside=Probe(lambda: count_aside(on.redis)),
                 wait=settings.redis_wait,
+                metrics_token=settings.metrics_token,
             )
             metrics.say_what_runs()
             house = (on.croupier.run(), on.archive.run(), send_webhooks(settings, redis_url)) if settings.work else ()

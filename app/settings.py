@@ -31,6 +31,11 @@ class Settings(BaseSettings):
         (), description="Addresses or networks of your own, separated by commas, that hooks may reach, also without TLS"
     )
     limits: bool = Field(True, description="Answer who asks too often with 429")
+    metrics_token: str | None = Field(
+        None,
+        min_length=16,
+        description="A secret of at least 16 letters: whoever shows it as a bearer token may read `/metrics` and all of `/health/ready`",
+    )
     work: bool = Field(
         True, description="Do the house's work in the serving processes too; false where `coinche worker` runs beside them"
     )
@@ -91,5 +96,5 @@ def read() -> Settings:
         first = error.errors()[0]
         field = str(first["loc"][0])
         name = variable(field) if field in Settings.model_fields else field
-        given = "" if name.endswith("_URL") else f"={first['input']}"  # a URL may hold a password
+        given = "" if name.endswith(("_URL", "_TOKEN")) else f"={first['input']}"  # a URL may hold a password
         raise ValueError(f"{name}{given}: {first['msg'].removeprefix('Value error, ')}") from None

@@ -23,6 +23,10 @@ from tests.described import as_described
 
 PATIENCE = 30  # seconds after which something hangs; never a measure of speed
 
+METRICS_TOKEN = "a-secret-of-the-operator"
+MONITORING = {"Authorization": f"Bearer {METRICS_TOKEN}"}
+"""What the operator's monitoring shows to a coinche of the tests."""
+
 Json = dict[str, Any]
 _cids = itertools.count(1)
 
@@ -49,7 +53,7 @@ class Site:
 @asynccontextmanager
 async def running_site(redis_url: str, database_url: str, port: int = 0, **settings: Any) -> AsyncIterator[Site]:
     """The whole application behind its real web server, on a free port if none is named; nobody asks too often."""
-    chosen = Settings(**({"limits": False} | settings))
+    chosen = Settings(**({"limits": False, "metrics_token": METRICS_TOKEN} | settings))
     app = build(chosen, redis_url, database_url)
     ready = asyncio.Event()
     server = _Server(app, "warning", ready.set, chosen.proxies)

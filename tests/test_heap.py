@@ -6,6 +6,7 @@ from pathlib import Path
 
 import httpx2
 
+from tests.people import METRICS_TOKEN, MONITORING
 from tests.serving import PATIENCE, serving
 
 COUNTS = """
@@ -28,7 +29,7 @@ def test_after_the_start_a_full_collection_looks_at_almost_nothing() -> None:
 
 
 def test_a_serving_process_has_settled_before_it_is_ready(tmp_path: Path) -> None:
-    with serving(tmp_path) as coinche:
-        page = httpx2.get(f"{coinche.url}/metrics", timeout=PATIENCE).text
+    with serving(tmp_path, COINCHE_METRICS_TOKEN=METRICS_TOKEN) as coinche:
+        page = httpx2.get(f"{coinche.url}/metrics", headers=MONITORING, timeout=PATIENCE).text
     [frozen] = [line.split()[1] for line in page.splitlines() if line.startswith("coinche_frozen_objects ")]
     assert float(frozen) > 100_000

@@ -28,6 +28,9 @@ class Requests(HttpToolsProtocol):
     """A connection of HTTP."""
 
     _head = 0
+    """Bytes since the last body or request, as they arrive."""
+    _fields = 0
+    """Bytes of the first line and the headers of this request: a head that comes in one piece with its end is measured too."""
     _waiting: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -46,7 +49,22 @@ class Requests(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self._fields = 0
         self._wait()
+
+    def on_url(self, url: bytes) -> None:
+        self._count(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._count(len(name) + len(value) + len(": \r\n"))
+        super().on_header(name, value)
+
+    def _count(self, size: int) -> None:
+        """Raises an error that the parser reports, and uvicorn answers with 400, where the head is too long."""
+        self._fields += size
+        if self._fields > MOST_HEAD:
+            raise ValueError("The head of the request is too long.")
 
     def on_body(self, body: bytes) -> None:
         self._head = 0

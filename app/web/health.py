@@ -1,18 +1,21 @@
 """Is the process alive, and can it serve? For operators and load balancers."""
 
 import asyncio
+import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from typing import Literal, NotRequired
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
 from app import metrics
-from app.game.refusal import Refused
-from app.web.parts import PartsDep
+from app.game.refusal import Refused, Why
+from app.web.errors import refusals
+from app.web.identity import bearer_of
+from app.web.parts import Parts, PartsDep
 
 router = APIRouter(tags=["health"])
 
@@ -39,7 +42,7 @@ class ServerTold(TypedDict):
 
 
 class Readiness(TypedDict):
-    """Whether it serves, and which stores answer."""
+    """Whether it serves, and which stores answer; what they are and promise only for the operator's monitoring."""
 
     status: Literal["ready", "not ready"]
     stores: dict[str, bool]
@@ -54,13 +57,17 @@ async def is_live() -> Live:
 
 
 @router.get("/health/ready", responses={503: {"model": Readiness, "description": "Nobody can play, or it is about to go"}})
-async def is_ready(parts: PartsDep, response: Response) -> Readiness:
-    """Which stores answer, and what that of the tables promises; 503 if nobody can play, or if the process is about to go."""
+async def is_ready(request: Request, parts: PartsDep, response: Response) -> Readiness:
+    """Which stores answer; 503 if nobody can play, or if the process is about to go. Who shows the operator's token for
+    metrics is also told what the store of the tables is and promises.
+    """
     answers = await asyncio.gather(*map(_is_answered, parts.checks.values()))
     stores = dict(zip(parts.checks, answers, strict=True))
     serves = all(stores[name] for name in ESSENTIAL) and not parts.hub.is_leaving
     response.status_code = 200 if serves else 503
     said: Readiness = {"status": "ready" if serves else "not ready", "stores": stores}
+    if not _is_operator(request, parts):
+        return said
     try:
         server = await parts.describe() if stores["redis"] else None
     except Refused:
@@ -89,9 +96,15 @@ async def _is_answered(check: Callable[[], Awaitable[bool]]) -> bool:
         return False
 
 
-@router.get("/metrics", response_class=PlainTextResponse)
-async def read_metrics(parts: PartsDep) -> Response:
-    """Counters and gauges for Prometheus."""
+@router.get(
+    "/metrics", response_class=PlainTextResponse, responses=refusals(Why.NOT_SIGNED_IN, Why.BAD_TOKEN, Why.NOT_FOUND)
+)
+async def read_metrics(request: Request, parts: PartsDep) -> Response:
+    """Counters and gauges for Prometheus, for who shows the operator's token for metrics; 404 where none is set."""
+    if parts.metrics_token is None:
+        raise Refused(Why.NOT_FOUND)
+    if not _is_operator(request, parts):
+        raise Refused(Why.NOT_SIGNED_IN if bearer_of(request) is None else Why.BAD_TOKEN)
     given = []
     try:
         server = asdict(await parts.describe()) | {"wait": parts.wait}
@@ -107,3 +120,11 @@ async def read_metrics(parts: PartsDep) -> Response:
             metrics.gauge("coinche_hook_queue", "Deliveries to hooks that wait, and that were given up", "state", deliveries),
         ]
     return Response(metrics.page(given), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def _is_operator(request: Request, parts: Parts) -> bool:
+    """Whether the operator's monitoring asks. From where it asks proves nothing: behind a proxy everybody comes from one address."""
+    shown = bearer_of(request)
+    if shown is None or parts.metrics_token is None:
+        return False
+    return secrets.compare_digest(shown.encode(), parts.metrics_token.encode())

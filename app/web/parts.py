@@ -41,6 +41,8 @@ class Parts:
     """How many finished games wait for the archive, by shard."""
     wait: int
     """How many replicas must have an entry before it is acknowledged."""
+    metrics_token: str | None
+    """Who shows this is the operator's monitoring; None: nobody is."""
 
 
 def _parts(request: Request) -> Parts:

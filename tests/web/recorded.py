@@ -15,7 +15,7 @@ from app.store.server import connect
 from app.web.media import LINES
 from tests.described import fits, told_in_lines
 from tests.finished import played, store
-from tests.people import PATIENCE, Json, Person, Site, choice, people
+from tests.people import MONITORING, PATIENCE, Json, Person, Site, choice, people
 from tests.receiver import eventually, receiving
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -229,7 +229,7 @@ async def _words(nina: Person) -> Json:
 
 
 async def _health(nina: Person) -> Json:
-    told = [(await nina.http.get(path)) for path in ("/health/live", "/health/ready", "/metrics")]
+    told = [(await nina.http.get(path, headers=MONITORING)) for path in ("/health/live", "/health/ready", "/metrics")]
     some = [line for line in told[2].text.splitlines() if "coinche_connections" in line or "coinche_rooms" in line]
     return {
         "Live": told[0].json(),

@@ -94,6 +94,21 @@ async def test_a_head_that_is_long_but_ends_is_answered(site: Site) -> None:
         assert (await answer(reader)).startswith(b"HTTP/1.1 200 ")
 
 
+LONG_HEADS = {
+    "a first line": head(f"GET /health/live?{'x' * 40_000} HTTP/1.1"),
+    "one header": head("GET /health/live HTTP/1.1", "X: " + "x" * 40_000),
+    "many headers": head("GET /health/live HTTP/1.1", *("a: b" for _ in range(7_000))),
+    "a handshake": head("GET /ws?v=1 HTTP/1.1", "X: " + "x" * 40_000) + HANDSHAKE.encode(),
+}
+
+
+@pytest.mark.parametrize("what", LONG_HEADS)
+async def test_a_head_that_is_too_long_is_refused_also_in_one_piece_with_its_end(site: Site, what: str) -> None:
+    async with wire(site.url) as (reader, writer):
+        writer.write(LONG_HEADS[what] + b"\r\n")
+        assert (await answer(reader)).startswith(b"HTTP/1.1 400 ")
+
+
 async def test_requests_one_after_the_other_are_not_taken_for_one(site: Site) -> None:
     async with wire(site.url) as (reader, writer):
         one = head("GET /health/live HTTP/1.1", "X: " + "x" * (MOST_HEAD // 2)) + b"\r\n"

@@ -15,12 +15,12 @@ from redis.asyncio import Redis
 
 from app import metrics
 from app.embedded import running
-from tests.people import PATIENCE, Site, person, running_site, started
+from tests.people import MONITORING, PATIENCE, Site, person, running_site, started
 
 
 @pytest.fixture
 async def http(site: Site) -> AsyncIterator[AsyncClient]:
-    async with AsyncClient(base_url=site.url, timeout=PATIENCE) as client:
+    async with AsyncClient(base_url=site.url, timeout=PATIENCE, headers=MONITORING) as client:
         yield client
 
 
@@ -73,7 +73,7 @@ async def test_ready_warns_of_a_store_that_throws_games_out(http: AsyncClient, r
 async def test_without_its_store_it_lives_and_is_not_ready(tmp_path: Path, database_url: str) -> None:
     with ExitStack() as stack:
         store = stack.enter_context(running(tmp_path, None, database_url)).redis_url
-        async with running_site(store, database_url) as site, AsyncClient(base_url=site.url, timeout=PATIENCE) as http:
+        async with running_site(store, database_url) as site, AsyncClient(base_url=site.url, timeout=PATIENCE, headers=MONITORING) as http:
             assert (await http.get("/health/ready")).status_code == 200
             stack.close()
             answer = await http.get("/health/ready")
@@ -81,6 +81,30 @@ async def test_without_its_store_it_lives_and_is_not_ready(tmp_path: Path, datab
             assert answer.json() == {"status": "not ready", "stores": {"redis": False, "postgres": True}}
             assert (await http.get("/health/live")).status_code == 200
             assert "coinche_redis_info" not in (await http.get("/metrics")).text
+
+
+# --- for the operator only ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer guess"}, {"Authorization": "Basic x"}], ids=str)
+async def test_who_is_not_the_operator_learns_that_it_serves_and_nothing_more(site: Site, headers: dict[str, str]) -> None:
+    """The reasons that are counted there tell what a player's hand holds, and versions what may be attacked."""
+    async with person(site.url, "Nina") as nina:
+        ready = await nina.http.get("/health/ready", headers=headers)
+        assert ready.json() == {"status": "ready", "stores": {"redis": True, "postgres": True}}
+        refused = await nina.http.get("/metrics", headers=headers)
+    assert refused.status_code == 401
+    assert refused.json()["why"] == ("bad_token" if "Bearer guess" in headers.values() else "not_signed_in")
+    assert "coinche_" not in refused.text
+
+
+async def test_where_no_token_is_set_nobody_reads_the_numbers(redis_url: str, database_url: str) -> None:
+    async with (
+        running_site(redis_url, database_url, metrics_token=None) as unmeasured,
+        AsyncClient(base_url=unmeasured.url, timeout=PATIENCE, headers=MONITORING) as http,
+    ):
+        assert (await http.get("/metrics")).json()["why"] == "not_found"
+        assert set((await http.get("/health/ready")).json()) == {"status", "stores"}
 
 
 # --- /metrics --------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from app.tables.tokens import OF_A_GUEST, Scope
 from app.webhooks.sender import Sender, sign
 from app.webhooks.url_policy import UrlPolicy
 from tests.described import description, fits
-from tests.people import Json, Person, Site, open_table, people, person, play, running_site, started
+from tests.people import MONITORING, Json, Person, Site, open_table, people, person, play, running_site, started
 from tests.ports import held
 from tests.receiver import Receiver, eventually, receiving
 from tests.web.test_secrecy import CARD, SECRET_KEYS, keys
@@ -93,7 +93,7 @@ async def test_a_secret_is_shown_once_and_by_nothing_else(site: Site) -> None:
         assert listed["hooks"][0]["last"] == {"at": listed["hooks"][0]["last"]["at"], "event": "ping", "result": "204"}
         assert (await nina.http.delete(f"/api/v1/me/hooks/{made['id']}")).status_code == 204
         assert await nina.get("/me/hooks") == {"hooks": []}
-        numbers = (await nina.http.get("/metrics")).text
+        numbers = (await nina.http.get("/metrics", headers=MONITORING)).text
         assert secret not in numbers
         assert 'coinche_hook_queue{state="waiting"} 0.0' in numbers
         assert re.search(r'coinche_hook_deliveries_total{outcome="delivered"} [1-9]', numbers)
