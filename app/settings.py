@@ -34,7 +34,7 @@ class Settings(BaseSettings):
     metrics_token: str | None = Field(
         None,
         min_length=16,
-        description="A secret of at least 16 letters: whoever shows it as a bearer token may read `/metrics` and all of `/health/ready`",
+        description="A secret of at least 16 letters; who shows it as bearer token may read /metrics and all of /health/ready",
     )
     work: bool = Field(
         True, description="Do the house's work in the serving processes too; false where `coinche worker` runs beside them"

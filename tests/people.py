@@ -53,7 +53,8 @@ class Site:
 @asynccontextmanager
 async def running_site(redis_url: str, database_url: str, port: int = 0, **settings: Any) -> AsyncIterator[Site]:
     """The whole application behind its real web server, on a free port if none is named; nobody asks too often."""
-    chosen = Settings(**({"limits": False, "metrics_token": METRICS_TOKEN} | settings))
+    usual: dict[str, Any] = {"limits": False, "metrics_token": METRICS_TOKEN}
+    chosen = Settings(**(usual | settings))
     app = build(chosen, redis_url, database_url)
     ready = asyncio.Event()
     server = _Server(app, "warning", ready.set, chosen.proxies)

@@ -39,6 +39,9 @@ HOOKS = Policy("hooks", 1 / 10, 10)
 REFEREE = Policy("referee", 1_000, 20_000)
 """Questions for the referee, each of a list counted."""
 
+BODIES = Policy("bodies", 256, 16 * 1024)
+"""Kilobytes of long bodies, charged before they are looked at."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wish:

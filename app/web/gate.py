@@ -18,6 +18,7 @@ from app.tables import limits
 from app.tables import tokens as scopes
 from app.tables.limits import Wish
 from app.tables.tokens import Asker
+from app.web.bodies import Gone, read_body
 from app.web.errors import problem
 from app.web.identity import bearer_of, identify
 from app.web.parts import Parts
@@ -119,6 +120,10 @@ class Gate:
         answer = _Answer(send, parts, asking, visit, key, self._page(asking))
         try:
             await (_admit_socket if is_socket else _admit)(asking, parts, visit, key)
+            if not is_socket:
+                receive = await read_body(asking, receive, parts.limits, visit, key)
+        except Gone:
+            return
         except Refused as no:
             metrics.refusals.labels(no.why.value).inc()
             await problem(no.why, no.field)(scope, receive, answer.send)

@@ -123,7 +123,7 @@ async def read_metrics(request: Request, parts: PartsDep) -> Response:
 
 
 def _is_operator(request: Request, parts: Parts) -> bool:
-    """Whether the operator's monitoring asks. From where it asks proves nothing: behind a proxy everybody comes from one address."""
+    """Whether the operator's monitoring asks. Its address proves nothing: behind a proxy all have the same."""
     shown = bearer_of(request)
     if shown is None or parts.metrics_token is None:
         return False

@@ -1,10 +1,8 @@
 """The page and its files, with the headers that keep it to itself."""
 
-from http import HTTPStatus
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from starlette.datastructures import MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -28,11 +26,6 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
 }
-
-MOST_BYTES = 64 * 1024
-"""The longest body of a request, but for the referee, who counts for himself."""
-
-REFEREE = "/api/v1/referee"
 
 router = APIRouter(include_in_schema=False)
 
@@ -66,7 +59,7 @@ async def nothing_there(request: Request, error: Exception) -> Response:
 
 
 class Guard:
-    """Adds the headers to every answer, and turns away what is too long, or would change something for a foreign page."""
+    """Adds the headers to every answer, and turns away what would change something for a foreign page."""
 
     def __init__(self, app: ASGIApp, origins: tuple[str, ...]) -> None:
         self._app = app
@@ -89,21 +82,7 @@ class Guard:
         if changes and not origin_is_allowed(HTTPConnection(scope), self._origins):
             await problem(Why.BAD_ORIGIN)(scope, receive, with_headers)
             return
-        await self._app(scope, receive if scope["path"] == REFEREE else _limited(receive), with_headers)
-
-
-def _limited(receive: Receive) -> Receive:
-    size = 0
-
-    async def counted() -> Message:
-        nonlocal size
-        message = await receive()
-        size += len(message.get("body", b""))
-        if size > MOST_BYTES:
-            raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-        return message
-
-    return counted
+        await self._app(scope, receive, with_headers)
 
 
 def install(app: FastAPI, origins: tuple[str, ...]) -> None:

@@ -2,7 +2,11 @@
 
 import asyncio
 import json
-from typing import Any, get_args
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
+from itertools import islice
+from typing import Any, TypeVar, get_args
 
 from fastapi import APIRouter, Request, Response
 
@@ -16,13 +20,17 @@ from app.wire.referee import Unreadable, answer, read_json
 
 MOST_ITEMS = 1_000
 MOST_LINES = 10_000
-MOST_BYTES = 32 * 1024 * 1024
+MOST_OF_ONE = 1024 * 1024
+"""So many bytes of JSON at most in one piece: it is read without a pause for anything else, in whatever thread."""
+
 JSON = "application/json"
+
+Done = TypeVar("Done")
 
 router = APIRouter(prefix="/api/v1", tags=["referee"])
 
-_one_at_a_time = asyncio.Semaphore(1)
-"""A long list must not take the server from the tables: it is judged in a thread, one list after the other."""
+_thread = ThreadPoolExecutor(1, "referee")
+"""Lists are read and judged here, one after the other: not even all of them together take the server from the tables."""
 
 
 _ASKED = {
@@ -51,39 +59,41 @@ async def ask_referee(request: Request, parts: PartsDep) -> Response:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in (JSON, LINES):
         raise Refused(Why.WRONG_MEDIA_TYPE)
-    questions = _read(await _body(request), kind)
+    body = await request.body()
+    questions = await _aside(_read, body, kind)
     await visit_of(request).take(parts.limits, REFEREE, cost=max(1, len(questions)) if isinstance(questions, list) else 1)
-    async with _one_at_a_time:
-        return await asyncio.to_thread(_answered, questions, kind)
+    return await _aside(_answered, questions, kind)
 
 
-async def _body(request: Request) -> bytes:
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MOST_BYTES:
-            raise Refused(Why.TOO_LARGE)
-    return bytes(body)
+async def _aside(work: Callable[[Any, str], Done], given: Any, kind: str) -> Done:
+    """Does the work in the referee's own thread."""
+    return await asyncio.get_running_loop().run_in_executor(_thread, work, given, kind)
 
 
 def _read(body: bytes, kind: str) -> Any:
-    """The questions, a list unless a single one was sent."""
-    try:
-        if kind == JSON:
-            questions = read_json(body)
-            if isinstance(questions, list) and len(questions) > MOST_ITEMS:
-                raise Refused(Why.TOO_LARGE)
-            return questions
-        lines = [line for line in body.splitlines() if line.strip()]
+    """The question or the array of them; of JSON lines, the lines as they came. Raises `Refused`."""
+    if kind == LINES:
+        lines = list(islice((line for line in BytesIO(body) if line.strip()), MOST_LINES + 1))
         if len(lines) > MOST_LINES:
             raise Refused(Why.TOO_LARGE)
-        return [read_json(line) for line in lines]
+        return lines
+    questions = _json(body)
+    if isinstance(questions, list) and len(questions) > MOST_ITEMS:
+        raise Refused(Why.TOO_LARGE)
+    return questions
+
+
+def _json(text: bytes) -> Any:
+    if len(text) > MOST_OF_ONE:
+        raise Refused(Why.TOO_LARGE)
+    try:
+        return read_json(text)
     except Unreadable:
         raise Refused(Why.BAD_REQUEST) from None
 
 
 def _answered(questions: Any, kind: str) -> Response:
     if kind == LINES:
-        return Response("".join(json.dumps(answer(one)) + "\n" for one in questions), media_type=LINES)
+        return Response("".join(json.dumps(answer(_json(line))) + "\n" for line in questions), media_type=LINES)
     answers = [answer(one) for one in questions] if isinstance(questions, list) else answer(questions)
     return Response(json.dumps(answers), media_type=JSON)

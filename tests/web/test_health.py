@@ -73,7 +73,10 @@ async def test_ready_warns_of_a_store_that_throws_games_out(http: AsyncClient, r
 async def test_without_its_store_it_lives_and_is_not_ready(tmp_path: Path, database_url: str) -> None:
     with ExitStack() as stack:
         store = stack.enter_context(running(tmp_path, None, database_url)).redis_url
-        async with running_site(store, database_url) as site, AsyncClient(base_url=site.url, timeout=PATIENCE, headers=MONITORING) as http:
+        async with (
+            running_site(store, database_url) as site,
+            AsyncClient(base_url=site.url, timeout=PATIENCE, headers=MONITORING) as http,
+        ):
             assert (await http.get("/health/ready")).status_code == 200
             stack.close()
             answer = await http.get("/health/ready")

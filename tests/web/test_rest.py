@@ -88,7 +88,7 @@ async def test_a_forged_cookie_is_nobody(stranger: Person, cookie: str) -> None:
         ("李小龍", "李小龍"),
         ("نينا", "نينا"),
         ("Ni\u202ena\u200b", "Ni na"),
-        ("x" + "\u0301" * 10_000 + "\u20dd" * 3 + "y" + "\u0301", "x" + "\u0301" * 4 + "ý"),
+        ("x" + "\u0301" * 2_000 + "\u20dd" * 3 + "y" + "\u0301", "x" + "\u0301" * 4 + "ý"),
         ("1\ufe0f\u20e3", "1\ufe0f\u20e3"),
         ("Ni\tna\n\r\0", "Ni na"),
         ("🂡 Ace", "🂡 Ace"),
@@ -130,7 +130,7 @@ async def test_a_name_that_shows_nothing_or_is_too_long_is_refused(stranger: Per
         (b'{"name": "\xff\xfe"}', 400, "bad_request"),
         ('{"name": "Nina"}'.encode("utf-16"), None, None),
         (b'{"name": "Nina"}' + b" " * 70_000, 413, "too_large"),
-        (b"[" * 60_000, 400, "bad_request"),
+        (b"[" * 8_000, 400, "bad_request"),
     ],
 )
 async def test_a_body_that_cannot_be_read_is_refused(
