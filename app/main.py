@@ -107,6 +107,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
             company = RedisCompany(on.redis, settings.table_days, on.clock)
             hub = Hub(on.tables, on.bell, company, on.clock)
             hub.on_leaving = on.croupier.leave
+            limits = RedisLimits(on.redis) if settings.limits else NoLimits()
             app.state.parts = Parts(
                 tables=on.tables,
                 lobby=on.lobby,
@@ -114,7 +115,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
                 guests=RedisGuests(on.redis),
                 tokens=RedisTokens(on.redis),
                 bots=RedisBots(on.redis),
-                limits=RedisLimits(on.redis) if settings.limits else NoLimits(),
+                limits=limits,
                 hooks=RedisHooks(on.redis),
                 url_policy=on.url_policy,
                 history=SqlHistory(on.engine),
@@ -135,7 +136,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
             metrics.say_what_runs()
             house = (on.croupier.run(), on.archive.run(), send_webhooks(settings, redis_url)) if settings.work else ()
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(_or_leave(one)) for one in (hub.run(), *house)]
+                tasks = [group.create_task(_or_leave(one)) for one in (hub.run(), limits.run(), *house)]
                 yield
                 for task in tasks:
                     task.cancel()

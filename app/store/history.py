@@ -1,24 +1,24 @@
 """Finished games and their players, read from Postgres (port `History`)."""
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from heapq import merge
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import ColumnElement, Double, Select, String, cast, exists, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, Double, Select, String, Text, cast, exists, func, or_, select, tuple_
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from sqlalchemy.orm import InstrumentedAttribute, selectinload
 
 from app.game.refusal import Refused, Why
+from app.game.rules import Rules
 from app.game.seats import BySide, Seat, Side
 from app.game.trump import Trump
 from app.game.view import Row
 from app.rating import Rating, shown
-from app.store.models import Deal, Game, GameSeat, Player
+from app.store.models import Deal, Game, GameSeat, LogEntry, Player
 from app.store.postgres import is_away
 from app.tables.history import (
     Bookmark,
@@ -39,13 +39,15 @@ from app.tables.history import (
     with_sheet,
 )
 from app.tables.table import is_bot
+from app.tables.tasks import Thread
 from app.wire.archive import read_archived, read_row, read_rules
 
 FORM = 10
 """How many of the last games are a player's form."""
 
-EXPORTED_AT_ONCE = 100
-"""How many games an export holds in memory; between two such batches it holds no connection either, however slow its reader."""
+EXPORTED_AT_ONCE = 20
+"""How many games an export holds in memory, and the loop makes of rows in one piece; between two such batches it holds no
+connection either, however slow its reader."""
 
 _LAST = "\U0010ffff"
 """No name has this letter, and it comes after all that they may have."""
@@ -101,7 +103,7 @@ class SqlHistory:
                 row = _game(one, which.player)
                 after = bookmark_of_game(row)
                 if not whole:
-                    yield with_sheet(row, read_rules(one.rules), tuple(_rows(one.deals)))
+                    yield await _thread.do(_with_sheet, row, one.rules, one.deals)
                 elif (told := await self._whole(one.id, which.player)) is not None:
                     yield told
             if len(found) < EXPORTED_AT_ONCE:
@@ -112,14 +114,14 @@ class SqlHistory:
 
     async def _whole(self, id: str, of: str | None) -> GameRecord | None:
         async with self._reading() as session:
-            found = await session.get(Game, id, options=[selectinload(Game.seats), selectinload(Game.entries)])
+            found = await session.get(Game, id, options=[selectinload(Game.seats)])
             if found is None:
                 return None
             row, rules = _game(found, of), read_rules(found.rules)
-            stored = [(one.entry, one.at, one.due) for one in found.entries]
-        # A game is played through once more, which takes its time: meanwhile others are served.
-        deals = await asyncio.to_thread(lambda: tell_deals(rules, [read_archived(*one) for one in stored]))
-        return record(row, rules, deals)
+            # As text: what a log of some hundred entries says is read where it is played through once more.
+            entries = select(cast(LogEntry.entry, Text), LogEntry.at, LogEntry.due).where(LogEntry.game == id)
+            stored = (await session.execute(entries.order_by(LogEntry.seq))).all()
+        return await _thread.do(_record, row, rules, stored)
 
     @asynccontextmanager
     async def _reading(self) -> AsyncIterator[AsyncSession]:
@@ -130,6 +132,18 @@ class SqlHistory:
             if is_away(error):
                 raise Refused(Why.BUSY) from None
             raise
+
+
+_thread = Thread("history")
+"""Games are played through once more here, which takes its time; meanwhile others are served."""
+
+
+def _record(row: GameRow, rules: Rules, stored: Sequence[Any]) -> GameRecord:
+    return record(row, rules, tell_deals(rules, [read_archived(*one) for one in stored]))
+
+
+def _with_sheet(row: GameRow, rules: dict[str, Any], deals: Sequence[Deal]) -> GameSheet:
+    return with_sheet(row, read_rules(rules), tuple(_rows(deals)))
 
 
 # --- games -----------------------------------------------------------------------------------------------------------

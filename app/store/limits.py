@@ -1,19 +1,37 @@
-"""Token buckets in Redis or Valkey (port `Limits`): one key each, by the store's clock."""
+"""Token buckets and quotas in Redis or Valkey (port `Limits`): one key each, by the store's clock."""
 
-from collections.abc import Sequence
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from math import ceil
 from typing import Any
 
-from app.game.refusal import Refused
-from app.store.server import Store, call_all
-from app.tables.limits import Verdict, Wish
+import structlog
+
+from app.game.refusal import Refused, Why
+from app.store.server import Store, call, call_all, reply
+from app.tables.limits import Quota, Verdict, Wish
+from app.tables.tasks import heed
+
+LEASE_MS = 90_000
+"""What is open counts for so long; so long also what a dead process had open."""
+
+RENEW_SECONDS = 30.0
+"""How often a process says what it still has open."""
+
+_log = structlog.get_logger()
 
 
 class RedisLimits:
     """Buckets that all processes share. While the store is away nothing is limited: there is little left to ask for."""
 
+    are_lifted = False
+
     def __init__(self, redis: Store) -> None:
         self._redis = redis
+        self._leases: dict[str, set[str]] = {}
+        """What is open in this process, by the key under which it is counted."""
 
     async def ask(self, *wishes: Wish) -> Sequence[Verdict]:
         try:
@@ -22,6 +40,42 @@ class RedisLimits:
             return ()
         both = zip(wishes, answers, strict=True)
         return [_verdict(wish, answer) for wish, answer in both if not isinstance(answer, Exception)]
+
+    @asynccontextmanager
+    async def hold(self, quota: Quota, who: str) -> AsyncIterator[None]:
+        key, lease = f"open:{quota.name}:{who}", secrets.token_hex(8)
+        try:
+            is_held = await call(self._redis, "hold", [key], str(quota.most), str(LEASE_MS), lease)
+        except Refused:
+            is_held = True
+        if not is_held:
+            raise Refused(Why.TOO_FAST)
+        self._leases.setdefault(key, set()).add(lease)
+        try:
+            yield
+        finally:
+            self._leases[key].discard(lease)
+            if not self._leases[key]:
+                del self._leases[key]
+            with suppress(Refused):  # and is forgotten by itself
+                await reply(self._redis.zrem(key, lease))
+
+    async def run(self) -> None:
+        while True:
+            await asyncio.sleep(RENEW_SECONDS)
+            heed()
+            try:
+                await self.renew()
+            except Refused:
+                continue  # the store is away
+            except Exception:
+                _log.exception("what is open could not be counted")
+
+    async def renew(self) -> None:
+        """Says what is still open. Raises `Refused`."""
+        if self._leases:
+            calls = [([key], ["", str(LEASE_MS), *leases]) for key, leases in self._leases.items()]
+            await call_all(self._redis, "hold", calls)
 
 
 def _call(wish: Wish) -> tuple[Sequence[str], Sequence[str]]:
@@ -37,5 +91,14 @@ def _verdict(wish: Wish, answer: Any) -> Verdict:
 class NoLimits:
     """Everybody may ask as often as they like."""
 
+    are_lifted = True
+
     async def ask(self, *wishes: Wish) -> Sequence[Verdict]:
         return ()
+
+    @asynccontextmanager
+    async def hold(self, quota: Quota, who: str) -> AsyncIterator[None]:
+        yield
+
+    async def run(self) -> None:
+        """There is nothing to count."""

@@ -120,6 +120,23 @@ local function spend(keys, args)
   return {allowed and 1 or 0, left, math.ceil(full - now), allowed and 0 or math.ceil(wait)}
 end
 
+-- keys: what one has open of a kind. args: how many that may be, or '' where they are open already, ms after which they count no
+-- more, their names. Returns whether they are open. What would count for longer than that was written before a clock was set back.
+local function hold(keys, args)
+  local now, lasts = now_ms(), tonumber(args[2])
+  redis.call('ZREMRANGEBYSCORE', keys[1], '-inf', whole(now))
+  redis.call('ZREMRANGEBYSCORE', keys[1], '(' .. whole(now + lasts), '+inf')
+  if args[1] ~= '' and redis.call('ZCARD', keys[1]) >= tonumber(args[1]) then
+    return 0
+  end
+  for place = 3, #args do
+    redis.call('ZADD', keys[1], whole(now + lasts), args[place])
+  end
+  redis.call('PEXPIRE', keys[1], args[2])
+  return 1
+end
+
+redis.register_function('coinche_VERSION_hold', hold)
 redis.register_function('coinche_VERSION_seat', seat)
 redis.register_function('coinche_VERSION_keep_guest', keep_guest)
 redis.register_function('coinche_VERSION_guest', guest)

@@ -1,6 +1,7 @@
-"""How often may one ask? Token buckets: so many at once, and so many more a second."""
+"""How often may one ask? Token buckets: so many at once, and so many more a second. And how much may one have open? Quotas."""
 
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from math import ceil
 from typing import Literal, Protocol
@@ -39,8 +40,29 @@ HOOKS = Policy("hooks", 1 / 10, 10)
 REFEREE = Policy("referee", 1_000, 20_000)
 """Questions for the referee, each of a list counted."""
 
+TALK = Policy("talk", 1 / 2, 5)
+"""Saying something, by person and table."""
+
 BODIES = Policy("bodies", 256, 16 * 1024)
 """Kilobytes of long bodies, charged before they are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """How many of something one may have open, in all processes together."""
+
+    name: str
+    most: int
+
+
+SOCKETS_OF_ADDRESS = Quota("sockets", 1_000)
+"""Wide: a club of eighty behind one address, with several tabs each, twice over while those of a dead process still count."""
+
+SOCKETS_OF_PERSON = Quota("sockets", 20)
+
+EXPORTS_OF_STRANGERS = Quota("exports", 2)
+EXPORTS = Quota("exports", 4)
+"""Exports that go on, by person or token; those of strangers by address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +87,16 @@ class Verdict:
 
 
 class Limits(Protocol):
-    """The buckets, shared by all processes."""
+    """The buckets and what is open, shared by all processes."""
+
+    are_lifted: bool
+    """Whether nothing is limited at all."""
 
     async def ask(self, *wishes: Wish) -> Sequence[Verdict]:
         """What becomes of each wish, in their order; nothing of those where nothing is limited."""
+
+    def hold(self, quota: Quota, who: str) -> AbstractAsyncContextManager[None]:
+        """One more of these is open until the context ends. Entering it raises `Refused` if that is one too many."""
+
+    async def run(self) -> None:
+        """Keeps what is open counted until cancelled; what a process leaves behind that dies is soon not counted any more."""

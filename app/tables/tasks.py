@@ -3,9 +3,11 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
+Done = TypeVar("Done")
 
 
 def heed() -> None:
@@ -61,3 +63,14 @@ class KeyedWorkers(Generic[Item]):
                 self._ready.put_nowait(key)
             else:
                 del self._waiting[key]
+
+
+class Thread:
+    """A thread for long work of one kind. All of it together never takes more of the process than this one thread."""
+
+    def __init__(self, name: str) -> None:
+        self._pool = ThreadPoolExecutor(1, name)
+
+    async def do(self, work: Callable[..., Done], *given: Any) -> Done:
+        """Does the work when all that came before is done, and returns what comes of it."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work, *given)

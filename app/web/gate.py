@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import AsyncExitStack
 from typing import Literal
 
 from fastapi import FastAPI
@@ -118,22 +119,26 @@ class Gate:
         key = route_of("WS" if is_socket else scope["method"], scope["path"])
         visit = visit_of(asking)
         answer = _Answer(send, parts, asking, visit, key, self._page(asking))
-        try:
-            await (_admit_socket if is_socket else _admit)(asking, parts, visit, key)
-            if not is_socket:
-                receive = await read_body(asking, receive, parts.limits, visit, key)
-        except Gone:
-            return
-        except Refused as no:
-            metrics.refusals.labels(no.why.value).inc()
-            await problem(no.why, no.field)(scope, receive, answer.send)
-            return
-        try:
-            with parts.hub.heeding(visit):
-                await self._app(scope, receive, send if is_socket else answer.send)
-        except (OSError, ClientDisconnect):
-            if not answer.is_cut:
-                raise
+        async with AsyncExitStack() as open_socket:
+            try:
+                if is_socket:
+                    await _admit_socket(asking, parts, visit, key)
+                    await open_socket.enter_async_context(parts.limits.hold(limits.SOCKETS_OF_ADDRESS, visit.address))
+                else:
+                    await _admit(asking, parts, visit, key)
+                    receive = await read_body(asking, receive, parts.limits, visit, key)
+            except Gone:
+                return
+            except Refused as refused:
+                metrics.refusals.labels(refused.why.value).inc()
+                await problem(refused.why, refused.field)(scope, receive, answer.send)
+                return
+            try:
+                with parts.hub.heeding(visit):
+                    await self._app(scope, receive, send if is_socket else answer.send)
+            except (OSError, ClientDisconnect):
+                if not answer.is_cut:
+                    raise
 
     def _page(self, asking: HTTPConnection) -> Mapping[str, str] | None:
         """What lets a foreign page read the answer, if it asks with a token and not with a cookie; None where none ever may."""

@@ -1,12 +1,16 @@
 """Players and finished games over REST."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from typing import Annotated, Literal, TypeVar
 
+import structlog
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from starlette.requests import HTTPConnection
+from starlette.types import Receive, Scope, Send
 
 from app.game.refusal import Refused, Why
 from app.game.rules import PRESETS
@@ -23,13 +27,18 @@ from app.tables.history import (
     bookmark_of_player,
     folded,
 )
+from app.tables.limits import EXPORTS, EXPORTS_OF_STRANGERS
+from app.tables.ports import NewerFormat
+from app.tables.tasks import Thread, end
 from app.web import lists
+from app.web.ear import gone
 from app.web.errors import Responses, refusals, with_headers
 from app.web.etag import TAGGED, tagged
 from app.web.identity import LONGEST_NAME, MaybeMe, clean_text
 from app.web.lists import LAST_MS, LONGEST_LIST, MOMENTS, Page
 from app.web.media import LINES, many
-from app.web.parts import PartsDep
+from app.web.parts import Parts, PartsDep
+from app.web.visit import visit_of
 
 Found = TypeVar("Found")
 
@@ -38,6 +47,11 @@ _RATINGS = range(-(2**31), 2**31)
 _GAME = TypeAdapter(GameRecord)
 _SHEET = TypeAdapter(GameSheet)
 _STATISTICS = TypeAdapter(Statistics)
+
+_thread = Thread("export")
+"""Games are written here: a whole one takes a while."""
+
+_log = structlog.get_logger()
 
 router = APIRouter(prefix="/api/v1", tags=["history"])
 
@@ -217,11 +231,9 @@ async def list_games(
     response_class=StreamingResponse,
     responses=_EXPORT | refusals(Why.UNKNOWN_PRESET, Why.MISSING),
 )
-async def export_games(history: HistoryDep, asker: AskerId, asked: Annotated[Exported, Query()]) -> StreamingResponse:
+async def export_games(history: HistoryDep, asker: AskerId, asked: Annotated[Exported, Query()]) -> Response:
     """The games that the same filters list, all of them, one JSON object a line, newest first."""
-    games = history.export(asked.filter(asked.player), asker, asked.cards)
-    first = await anext(games, None)  # what is wrong at once is said in a problem, not by a stream that breaks off
-    return StreamingResponse(_lines(first, games), media_type=LINES)
+    return Export(history.export(asked.filter(asked.player), asker, asked.cards), asker)
 
 
 @router.get("/games/{table}/{number}", response_model=GameRecord, responses=TAGGED | _UNKNOWN)
@@ -235,18 +247,52 @@ async def read_game(
     return tagged(request, _GAME.dump_json(_there(await history.game(f"{_id(table)}/{number}"))))
 
 
+class Export(Response):
+    """Games, one JSON object a line. It counts as a stream, and one may have few of them at once."""
+
+    media_type = LINES
+
+    def __init__(self, games: AsyncIterator[GameSheet | GameRecord], asker: str | None) -> None:
+        super().__init__()
+        del self.headers["content-length"]
+        self._games = games
+        self._quota = EXPORTS_OF_STRANGERS if asker is None else EXPORTS
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        asking = HTTPConnection(scope)
+        parts: Parts = asking.app.state.parts
+        visit = visit_of(asking)
+        with parts.hub.stream(visit.who):
+            async with parts.limits.hold(self._quota, visit.who):
+                away = asyncio.create_task(gone(receive))
+                try:
+                    await self._send(send, away)
+                finally:
+                    await end(away)
+
+    async def _send(self, send: Send, away: "asyncio.Task[None]") -> None:
+        first = await anext(self._games, None)  # what is wrong at once is said in a problem, not by a stream that breaks off
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        count, why = 0, ""
+        try:
+            game = first
+            while game is not None and not away.done():
+                await send({"type": "http.response.body", "body": await _thread.do(_line, game), "more_body": True})
+                count += 1
+                game = await anext(self._games, None)
+        except (Refused, NewerFormat) as error:
+            why = str(error)
+        if away.done() or why:  # and not ended, or a list that is cut short would look whole
+            _log.warning("an export broke off", games=count, why=why or "the other side has gone")
+        else:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
 async def _games(request: Request, response: Response, history: History, asker: str | None, which: Filter, page: Page) -> Games:
     found = await history.games(which, asker, lists.begin(request, page.cursor, MOMENTS), page.limit + 1)
     rows = list(found[: page.limit])
     more = lists.link(request, response, bookmark_of_game(rows[-1])) if len(found) > page.limit else None
     return Games(games=rows, next=more)
-
-
-async def _lines(first: GameSheet | GameRecord | None, others: AsyncIterator[GameSheet | GameRecord]) -> AsyncIterator[bytes]:
-    if first is not None:
-        yield _line(first)
-    async for game in others:
-        yield _line(game)
 
 
 def _line(game: GameSheet | GameRecord) -> bytes:

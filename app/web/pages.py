@@ -1,5 +1,6 @@
 """The page and its files, with the headers that keep it to itself."""
 
+from http import HTTPStatus
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from starlette.datastructures import MutableHeaders

@@ -1,17 +1,15 @@
 """The referee over HTTP: one question, an array of them, or JSON lines, answered in kind."""
 
-import asyncio
 import json
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from itertools import islice
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
 
 from fastapi import APIRouter, Request, Response
 
 from app.game.refusal import Refused, Why
 from app.tables.limits import REFEREE
+from app.tables.tasks import Thread
 from app.web.media import LINES, many
 from app.web.parts import PartsDep
 from app.web.visit import visit_of
@@ -25,11 +23,9 @@ MOST_OF_ONE = 1024 * 1024
 
 JSON = "application/json"
 
-Done = TypeVar("Done")
-
 router = APIRouter(prefix="/api/v1", tags=["referee"])
 
-_thread = ThreadPoolExecutor(1, "referee")
+_thread = Thread("referee")
 """Lists are read and judged here, one after the other: not even all of them together take the server from the tables."""
 
 
@@ -60,14 +56,9 @@ async def ask_referee(request: Request, parts: PartsDep) -> Response:
     if kind not in (JSON, LINES):
         raise Refused(Why.WRONG_MEDIA_TYPE)
     body = await request.body()
-    questions = await _aside(_read, body, kind)
+    questions = await _thread.do(_read, body, kind)
     await visit_of(request).take(parts.limits, REFEREE, cost=max(1, len(questions)) if isinstance(questions, list) else 1)
-    return await _aside(_answered, questions, kind)
-
-
-async def _aside(work: Callable[[Any, str], Done], given: Any, kind: str) -> Done:
-    """Does the work in the referee's own thread."""
-    return await asyncio.get_running_loop().run_in_executor(_thread, work, given, kind)
+    return await _thread.do(_answered, questions, kind)
 
 
 def _read(body: bytes, kind: str) -> Any:

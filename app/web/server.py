@@ -1,6 +1,7 @@
 """The web server under the application: how it listens, and what it does when it is told to stop."""
 
 import asyncio
+import logging
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -20,6 +21,11 @@ IDLE_SECONDS = 120
 """Longer than clients keep a connection that is idle: one that is closed here just as a request is sent loses the request."""
 
 
+def _is_fault(record: logging.LogRecord) -> bool:
+    """Whoever breaks an answer off on purpose says why; uvicorn would call it a fault as well."""
+    return "without completing response" not in record.getMessage()
+
+
 class Server(uvicorn.Server):
     """uvicorn, but what a signal means is decided here."""
 
@@ -27,6 +33,7 @@ class Server(uvicorn.Server):
         self, app: FastAPI, log_level: str, announce: Callable[[], None], proxies: tuple[str, ...] = (), alone: bool = False
     ) -> None:
         """`announce` is called when it listens. `alone`: no other process has these tables, so guests have nowhere to go."""
+        logging.getLogger("uvicorn.error").addFilter(_is_fault)
         super().__init__(
             uvicorn.Config(
                 app,

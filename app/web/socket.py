@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 
 import structlog
@@ -12,7 +12,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from app import metrics
 from app.game.refusal import Refused, Why
-from app.tables.limits import LOOKUPS, Wish
+from app.tables.limits import LOOKUPS, SOCKETS_OF_PERSON, TALK, Wish
 from app.tables.ports import NewerFormat, Said
 from app.tables.table import Person
 from app.tables.tokens import Asker, Scope
@@ -103,7 +103,14 @@ async def live(websocket: WebSocket) -> None:
     except Refused:
         await websocket.close(TRY_AGAIN)
         return
-    await Conversation(websocket, parts, asker, Client(secrets.token_hex(8), asker.person)).run()
+    conversation = Conversation(websocket, parts, asker, Client(secrets.token_hex(8), asker.person))
+    try:
+        # Whoever asks with how many tokens: the person is one.
+        person = None if asker.person is None else f"p:{asker.person.id}"
+        async with nullcontext() if person is None else parts.limits.hold(SOCKETS_OF_PERSON, person):
+            await conversation.run()
+    except Refused as refused:
+        await conversation.close(_LATER[refused.why])
 
 
 class Conversation:
@@ -142,11 +149,18 @@ class Conversation:
             self._parts.hub.exit(self._client)
             await self._part()
         if code is not None:
-            metrics.closes.labels(str(code)).inc()
-            # The other side was faster, or does not read.
-            with suppress(RuntimeError, WebSocketDisconnect, TimeoutError):
-                async with asyncio.timeout(CLOSE_SECONDS):
-                    await self._websocket.close(code)
+            await self.close(code)
+
+    async def close(self, code: int) -> None:
+        """Close the connection; one that is too fast is first told so in the words in which all else is refused."""
+        metrics.closes.labels(str(code)).inc()
+        # The other side was faster, or does not read.
+        with suppress(RuntimeError, WebSocketDisconnect, TimeoutError):
+            async with asyncio.timeout(CLOSE_SECONDS):
+                if code == TOO_FAST:
+                    metrics.refusals.labels(Why.TOO_FAST.value).inc()
+                    await self._websocket.send_text(refused(None, Why.TOO_FAST, None))
+                await self._websocket.close(code)
 
     async def _part(self) -> None:
         room, self._room = self._room, None
@@ -186,7 +200,7 @@ class Conversation:
             received = await self._websocket.receive()
             if received["type"] == "websocket.disconnect":
                 raise WebSocketDisconnect(received.get("code", 1005))
-            if not self._bucket.take():
+            if not self._bucket.take() and not self._parts.limits.are_lifted:
                 raise Closing(TOO_FAST)
             frame = received.get("text")
             if frame is None:
@@ -273,5 +287,6 @@ class Conversation:
         words = None if message.text is None else clean_text(message.text)
         if (message.phrase is None) == (not words) or (message.phrase is not None and message.phrase not in PHRASES):
             raise Refused(Why.BAD_REQUEST)
+        await visit_of(self._websocket).take(self._parts.limits, TALK, f"p:{person.id}:{room.mirror.table.id}")
         said = Said(self._parts.clock(), seat, person.name, message.phrase, words)
         await self._parts.company.say(room.mirror.table.id, said)

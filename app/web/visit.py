@@ -36,7 +36,8 @@ class Visit:
     async def meet(self, limits: Limits, *wishes: Wish) -> None:
         """Raises `Refused` if one of them is too much now."""
         verdicts = await limits.ask(*wishes)
-        self.verdicts += verdicts
+        asked = {one.policy for one in verdicts}
+        self.verdicts = [*(one for one in self.verdicts if one.policy not in asked), *verdicts]
         if not all(one.allowed for one in verdicts):
             raise Refused(Why.TOO_FAST)
 

@@ -43,6 +43,6 @@ def write_archived(entry: Entry) -> dict[str, Any]:
     return written
 
 
-def read_archived(stored: Mapping[str, Any], at: int, due: int | None) -> Entry:
-    """The entry back. Raises `NewerFormat`."""
-    return read_entry(json.dumps(stored), at, due)
+def read_archived(stored: Mapping[str, Any] | str, at: int, due: int | None) -> Entry:
+    """The entry back, also from its JSON text. Raises `NewerFormat`."""
+    return read_entry(stored if isinstance(stored, str) else json.dumps(stored), at, due)

@@ -1,7 +1,9 @@
 """How often one may ask: whose bucket is taken from, what the headers tell, and that who is refused has changed nothing."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from math import ceil
 from pathlib import Path
@@ -13,12 +15,28 @@ from redis.asyncio import Redis
 from starlette.requests import HTTPConnection
 from websockets.exceptions import InvalidStatus
 
-from app.store.limits import RedisLimits
-from app.tables.limits import GENERAL, GUESTS, HANDSHAKES, LOOKUPS, OPENING, REFEREE, Policy, Verdict, Wish
+from app.game.refusal import Refused, Why
+from app.store import limits as stored_limits
+from app.store.limits import LEASE_MS, RedisLimits
+from app.tables.limits import (
+    GENERAL,
+    GUESTS,
+    HANDSHAKES,
+    LOOKUPS,
+    OPENING,
+    REFEREE,
+    SOCKETS_OF_ADDRESS,
+    SOCKETS_OF_PERSON,
+    TALK,
+    Policy,
+    Quota,
+    Verdict,
+    Wish,
+)
 from app.web import socket
 from app.web.visit import visit_of
 from tests.cluster import nodes
-from tests.people import PATIENCE, Person, Site, open_table, person, program, running_site
+from tests.people import PATIENCE, Person, Site, elsewhere, open_table, person, program, running_site
 
 SLOW = Policy("slow", 1e-6, 3)
 """Three at once, and the next in eleven days."""
@@ -109,6 +127,64 @@ async def test_two_processes_share_a_bucket(redis: Redis, redis_url: str) -> Non
         both = RedisLimits(redis), RedisLimits(other)
         taken = [await ask(both[number % 2], "x") for number in range(4)]
     assert [one.allowed for one in taken] == [True, True, True, False]
+
+
+# --- what is open ----------------------------------------------------------------------------------------------------
+
+FEW = Quota("few", 2)
+
+
+async def is_open(limits: RedisLimits, stack: AsyncExitStack, quota: Quota = FEW) -> bool:
+    try:
+        await stack.enter_async_context(limits.hold(quota, "x"))
+    except Refused as refused:
+        return refused.why is not Why.TOO_FAST
+    return True
+
+
+async def test_two_processes_share_what_one_may_have_open(redis: Redis, redis_url: str) -> None:
+    async with Redis.from_url(redis_url) as other, AsyncExitStack() as held:
+        here, there = RedisLimits(redis), RedisLimits(other)
+        async with AsyncExitStack() as first:
+            assert [await is_open(here, first), await is_open(there, held), await is_open(here, held)] == [True, True, False]
+        assert [await is_open(there, held), await is_open(here, held)] == [True, False]
+    assert await redis.keys("*") == []
+
+
+async def test_what_a_dead_process_had_open_is_soon_not_counted_and_what_lives_is(redis: Redis, redis_url: str) -> None:
+    key = "open:few:x"
+    async with Redis.from_url(redis_url) as other, AsyncExitStack() as dead, AsyncExitStack() as held:
+        gone, here = RedisLimits(other), RedisLimits(redis)
+        assert await is_open(gone, dead)
+        assert await is_open(here, held)
+        assert 0 < await redis.pttl(key) <= LEASE_MS
+        now = await clock(redis)
+        assert await redis.zcount(key, f"({now}", now + LEASE_MS) == 2
+        for ms in (LEASE_MS - 10_000, 60_000):  # as if so much time had gone by, and this one said meanwhile that it lives
+            for lease in await redis.zrange(key, 0, -1):
+                assert isinstance(lease, bytes)
+                await redis.zincrby(key, -ms, lease)
+            await here.renew()
+        assert [await is_open(here, held), await is_open(here, held)] == [True, False]
+
+
+async def test_where_the_clock_was_set_back_nothing_counts_for_longer(redis: Redis) -> None:
+    async with AsyncExitStack() as held:
+        await redis.zadd("open:few:x", {"a": await clock(redis) + LONG_MS, "b": await clock(redis) + LONG_MS})
+        assert await is_open(RedisLimits(redis), held)
+
+
+async def test_what_is_open_is_said_again_and_again(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_limits, "RENEW_SECONDS", 0.01)
+    limits = RedisLimits(redis)
+    async with AsyncExitStack() as held:
+        assert await is_open(limits, held)
+        await redis.delete("open:few:x")  # a store that has come back without it
+        running = asyncio.create_task(limits.run())
+        async with asyncio.timeout(PATIENCE):
+            while not await redis.exists("open:few:x"):
+                pass
+        running.cancel()
 
 
 # --- whose -----------------------------------------------------------------------------------------------------------
@@ -202,13 +278,9 @@ async def test_each_answer_of_the_api_tells_its_limits(limited: Site) -> None:
 
 
 async def test_it_is_told_when_to_ask_again(limited: Site, redis: Redis) -> None:
-    full = await drain(redis, GENERAL, HERE)
-    there = full - (GENERAL.burst - 1) * 1000 / GENERAL.rate
+    await drain(redis, GENERAL, HERE)  # which counts as the greatest debt there is: all of it, and as much again
     async with person(limited.url) as stranger:
-        before = await clock(redis)
-        wait = too_fast(await stranger.http.get("/api/v1/rules"), GENERAL)
-        after = await clock(redis)
-    assert ceil((there - after) / 1000) <= wait <= ceil((there - before) / 1000)
+        assert too_fast(await stranger.http.get("/api/v1/rules"), GENERAL) == ceil((GENERAL.burst + 1) / GENERAL.rate)
 
 
 async def test_where_nothing_is_limited_nothing_is_told(url: str) -> None:
@@ -285,6 +357,81 @@ async def test_sockets_are_opened_so_often_by_address(limited: Site, redis: Redi
     assert response.status_code == 429
     assert int(response.headers["Retry-After"]) > 1
     assert b"too_fast" in (response.body or b"")
+
+
+async def test_who_is_too_fast_over_a_socket_is_told_and_closed(limited: Site) -> None:
+    async with person(limited.url, "Nina") as nina, nina.socket() as line:
+        for _ in range(int(socket.BURST) * 3):
+            await line.send({"type": "ping"})
+        refused = await line.until(lambda frame: frame["type"] == "refused")
+        assert (refused["why"], refused["cid"]) == ("too_fast", None)
+        assert await line.closed() == 4429
+
+
+async def test_talk_is_counted_by_person_and_table_however_many_sockets(
+    limited: Site, redis_url: str, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "TALK", replace(TALK, rate=SLOW.rate))  # or there is soon more of it
+    monkeypatch.setattr(socket, "SOCKETS_OF_PERSON", replace(SOCKETS_OF_PERSON, most=40))
+    hello = {"type": "chat", "phrase": "hello"}
+    async with (
+        running_site(redis_url, database_url, limits=True) as second,
+        person(limited.url, "Nina") as nina,
+        person(limited.url, "Paul") as paul,
+        elsewhere(nina, second.url) as there,
+        AsyncExitStack() as stack,
+    ):
+        table, other = await open_table(nina), await open_table(nina)
+        await paul.post(f"/tables/{table}/sit", {"seat": 1})
+        lines = [await stack.enter_async_context((nina, there)[number % 2].at(table)) for number in range(30)]
+        for line in lines:
+            await line.send(hello)
+        answers = [await line.until(lambda frame: frame["type"] == "refused") for line in lines[TALK.burst :]]
+        assert {(one["why"], one["cid"]) for one in answers} == {("too_fast", None)}
+        for _ in range(TALK.burst):
+            await lines[0].until(lambda frame: frame["type"] == "chat")
+        async with paul.at(table) as his, nina.at(other) as elsewhere_too:
+            for line in (his, elsewhere_too):  # it is hers, and this table's
+                await line.send(hello)
+                await line.until(lambda frame: frame["type"] == "chat")
+            assert len((await nina.get(f"/tables/{table}/game"))["chat"]) == TALK.burst + 1
+            await his.send(hello | {"phrase": "nothing like that"})  # what is refused for another reason is not counted
+            assert (await his.until(lambda frame: frame["type"] == "refused"))["why"] == "bad_request"
+
+
+async def test_one_person_has_so_many_sockets_open_and_one_address_many_more(
+    limited: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "SOCKETS_OF_PERSON", replace(SOCKETS_OF_PERSON, most=2))
+    monkeypatch.setattr("app.tables.limits.SOCKETS_OF_ADDRESS", replace(SOCKETS_OF_ADDRESS, most=4))
+    async with person(limited.url, "Nina") as nina, person(limited.url, "Paul") as paul, AsyncExitStack() as stack:
+        secret = (await nina.post("/me/tokens", {"name": "x", "scopes": ["read"]}, 201))["secret"]
+        async with nina.socket() as first:
+            await stack.enter_async_context(nina.socket())
+            async with program(limited.url, secret) as hers, hers.socket() as third:
+                refused = await third.until(lambda frame: frame["type"] == "refused")
+                assert (refused["why"], await third.closed()) == ("too_fast", 4429)
+            for _ in range(2):
+                await stack.enter_async_context(paul.socket())
+            async with person(limited.url) as stranger:
+                async with asyncio.timeout(PATIENCE):
+                    while await opens(stranger):  # the third that was closed counts until the server has seen it go
+                        pass
+            await first.websocket.close()
+        async with asyncio.timeout(PATIENCE):
+            while not await opens(nina):
+                pass
+
+
+async def opens(who: Person) -> bool:
+    """Whether a socket of theirs is let in."""
+    try:
+        async with who.socket() as line:
+            await line.send({"type": "ping"})
+            answer = await line.until(lambda frame: frame["type"] in ("refused", "pong"))
+            return bool(answer["type"] == "pong")
+    except InvalidStatus as refused:
+        return refused.response.status_code != 429
 
 
 async def test_the_referee_counts_each_question_of_a_list(limited: Site, redis: Redis) -> None:
