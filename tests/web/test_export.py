@@ -1,4 +1,4 @@
-"""An export takes little from the others: few at once, in threads of its own, and one that breaks off is one line in the log."""
+"""An export takes little from the others: few at once, in threads of its own, and one that breaks off is a line in the log."""
 
 import asyncio
 import logging
