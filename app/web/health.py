@@ -96,9 +96,7 @@ async def _is_answered(check: Callable[[], Awaitable[bool]]) -> bool:
         return False
 
 
-@router.get(
-    "/metrics", response_class=PlainTextResponse, responses=refusals(Why.NOT_SIGNED_IN, Why.BAD_TOKEN, Why.NOT_FOUND)
-)
+@router.get("/metrics", response_class=PlainTextResponse, responses=refusals(Why.NOT_SIGNED_IN, Why.BAD_TOKEN, Why.NOT_FOUND))
 async def read_metrics(request: Request, parts: PartsDep) -> Response:
     """Counters and gauges for Prometheus, for who shows the operator's token for metrics; 404 where none is set."""
     if parts.metrics_token is None:

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,6 +25,7 @@ from app.game.shuffle import commitment
 from app.store import history as shelf
 from app.store.guests import RedisGuests
 from app.store.history import SqlHistory
+from app.store.limits import NoLimits
 from app.store.postgres import connect
 from app.web import errors
 from app.web.history import router
@@ -103,7 +105,12 @@ async def site(engine: AsyncEngine, valkey: Redis) -> FastAPI:
     app = FastAPI()
     errors.install(app)
     app.include_router(router)
-    app.state.parts = SimpleNamespace(history=SqlHistory(engine), guests=RedisGuests(valkey))
+    app.state.parts = SimpleNamespace(
+        history=SqlHistory(engine),
+        guests=RedisGuests(valkey),
+        limits=NoLimits(),
+        hub=SimpleNamespace(stream=lambda who: nullcontext()),
+    )
     return app
 
 
