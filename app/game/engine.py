@@ -34,7 +34,7 @@ from app.game.rules import BeloteHow, Rules
 from app.game.scoring import Outcome, game_winner, score_deal
 from app.game.seats import SEATS, BySide, Seat, around
 from app.game.shuffle import are_secrets, commitment, pack_of
-from app.game.state import Bidding, Dealing, DealRecord, Game, Hands, Over, Playing
+from app.game.state import Bidding, Dealing, DealRecord, Game, Hands, Over, Playing, Unplayed
 from app.game.tricks import Taken, Trick, legal_cards, plain_points, scale, taken, trick_points, tricks_won
 
 PACKETS = (3, 2, 3)
@@ -231,9 +231,9 @@ def evolve(game: Game, event: Event) -> Game:
         case CallMade(), Bidding():
             return replace(game, phase=replace(phase, auction=after_call(phase.auction, event.seat, event.call)))
         case RedealClaimed(), Bidding():
-            return _unscored(game, phase.dealer, phase.dealer)
+            return _unscored(game, Unplayed(phase.dealer, phase.auction.calls, event), phase.dealer)
         case DealPassedOut(), Bidding():
-            return _unscored(game, phase.dealer, phase.dealer.next)
+            return _unscored(game, Unplayed(phase.dealer, phase.auction.calls), phase.dealer.next)
         case ContractSet(), Bidding():
             return replace(game, phase=_first_trick(game.rules, phase, event))
         case CardPlayed(), Playing():
@@ -254,9 +254,9 @@ def evolve(game: Game, event: Event) -> Game:
             raise ValueError(f"{type(event).__name__} cannot follow in {type(phase).__name__}")
 
 
-def _unscored(game: Game, dealer: Seat, next_dealer: Seat) -> Game:
-    record = DealRecord(game.deal, dealer, None, game.totals)
-    return replace(game, phase=Dealing(next_dealer), deals=(*game.deals, record))
+def _unscored(game: Game, unplayed: Unplayed, next_dealer: Seat) -> Game:
+    record = DealRecord(game.deal, unplayed.dealer, None, game.totals)
+    return replace(game, phase=Dealing(next_dealer), deals=(*game.deals, record), last=unplayed)
 
 
 def _first_trick(rules: Rules, phase: Bidding, event: ContractSet) -> Playing:

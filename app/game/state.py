@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from app.game.auction import Auction, Contract, Spoken
 from app.game.cards import Card
-from app.game.events import BeloteSaid, MeldsAnnounced, ShownMeld
+from app.game.events import BeloteSaid, MeldsAnnounced, RedealClaimed, ShownMeld
 from app.game.melds import Melds
 from app.game.rules import Rules
 from app.game.scoring import DealScore
@@ -59,6 +59,15 @@ class Playing:
 
 
 @dataclass(frozen=True, slots=True)
+class Unplayed:
+    """A deal that came to no contract, as it lay: its calls, and the hand that was shown to have it dealt again."""
+
+    dealer: Seat
+    calls: tuple[Spoken, ...]
+    redeal: RedealClaimed | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Over:
     """A side has won."""
 
@@ -79,8 +88,8 @@ class Game:
     deal: int = 0
     totals: BySide[int] = BySide(0, 0)
     deals: tuple[DealRecord, ...] = ()
-    last: Playing | None = None
-    """The last deal that was played out, as it lay when it was scored."""
+    last: Playing | Unplayed | None = None
+    """The last deal as it lay when it ended, until the next is dealt."""
 
 
 def new_game(id: str, rules: Rules, first_dealer: Seat) -> Game:

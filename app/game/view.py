@@ -165,6 +165,15 @@ class BeloteHeard:
 
 
 @dataclass(frozen=True, slots=True)
+class RedealSeen:
+    """Who had the cards dealt again, by what right, and the hand that was shown for it."""
+
+    seat: Seat
+    right: Right
+    hand: tuple[Card, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """A deal on the score sheet. Nothing but the totals where it was not scored."""
 
@@ -203,6 +212,7 @@ class View:
     belotes: tuple[BeloteHeard, ...] = ()
     melds: tuple[Announced, ...] = ()
     melds_shown: tuple[MeldSeen, ...] = ()
+    redeal: RedealSeen | None = None
     moves: Moves | None = None
     winner: Side | None = None
 
@@ -245,20 +255,28 @@ def _bidding(game: Game, phase: Bidding, viewer: Viewer) -> View:
 
 
 def _between(game: Game, dealer: Seat, viewer: Viewer) -> View:
-    """Between two deals, and at the end: what was played last still lies there."""
-    if game.last is not None:
-        return _laid_out(game, game.last, viewer)
+    """Between two deals, and at the end: the last deal still lies there, with its own dealer. Before the first is none."""
+    last = game.last
+    if isinstance(last, Playing):
+        return _laid_out(game, last, viewer)
     return View(
         viewer=viewer,
         rules=game.rules,
         phase="dealing",
         deal=game.deal,
-        dealer=dealer,
+        dealer=dealer if last is None else last.dealer,
         totals=game.totals,
         sheet=sheet(game),
         hand=None if viewer is None else (),
         counts=(0, 0, 0, 0),
+        calls=() if last is None else last.calls,
+        redeal=None if last is None or last.redeal is None else _redeal_seen(last.redeal),
     )
+
+
+def _redeal_seen(claimed: RedealClaimed) -> RedealSeen:
+    """The hand that was shown to all."""
+    return RedealSeen(claimed.seat, claimed.right, _sorted(claimed.hand, None))
 
 
 def _laid_out(game: Game, phase: Playing, viewer: Viewer) -> View:

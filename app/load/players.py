@@ -224,7 +224,7 @@ def choice(moment: Json, seat: int, dice: Random) -> Json | None:
     if view is None:
         return None
     if view["phase"] == "dealing":
-        is_reading = bool(view["sheet"]) and view["sheet"][-1]["contract"] is not None and seat not in moment["next"]
+        is_reading = bool(view["sheet"]) and seat not in moment["next"]
         return {"kind": "next"} if is_reading else None
     moves = view["moves"]
     if moves is None:

@@ -3,10 +3,14 @@
 from dataclasses import dataclass
 
 from app.game.seats import SEATS, Seat
+from app.game.state import Game, Playing, Unplayed
 from app.tables.table import Table
 
 SHEET_SECONDS = 10
-"""How long the score sheet stays between two deals unless all have read it."""
+"""How long the score sheet, or a hand shown for a redeal, stays between two deals unless all have read it."""
+
+PASSED_OUT_SECONDS = 3
+"""How long four passes stay, unless all have seen them."""
 
 STAND_IN_SECONDS = 3
 """How long a turn of an absent player lies open to its owner before the stand-in plays."""
@@ -30,7 +34,7 @@ def duty(table: Table) -> Duty | None:
         return Duty(table.turn, None, 0) if table.is_ready else None
     seat = table.in_turn
     if seat is None:
-        return Duty(table.turn, None, 0 if _may_deal(table) else SHEET_SECONDS * 1000)
+        return Duty(table.turn, None, _pause(table) * 1000)
     place = table.places[seat]
     if place.house is not None:
         return Duty(table.turn, seat, 0)
@@ -40,13 +44,16 @@ def duty(table: Table) -> Duty | None:
     return None if table.clock is None else Duty(table.turn, seat, table.clock * 1000)
 
 
-def _may_deal(table: Table) -> bool:
-    """Whether nobody is still reading a score."""
-    game = table.game
-    if game is None or not game.deals or game.deals[-1].score is None:
-        return True
+def _pause(table: Table) -> int:
+    """For how many seconds the deal that has ended is left to be looked at."""
     reading = {seat for seat in SEATS if table.places[seat].person is not None and not table.places[seat].away}
-    return reading <= table.read
+    match table.game:
+        case Game(last=Unplayed(redeal=None)) if not reading <= table.read:
+            return PASSED_OUT_SECONDS
+        case Game(last=Playing() | Unplayed()) if not reading <= table.read:
+            return SHEET_SECONDS
+        case _:
+            return 0
 
 
 def people_wait(table: Table) -> bool:

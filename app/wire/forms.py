@@ -13,7 +13,7 @@ from app.game.refusal import Why
 from app.game.rules import OPTIONS, Direction, Option
 from app.game.seats import BySide, Seat, Side
 from app.game.trump import Trump
-from app.game.view import Announced, BeloteHeard, ContractSeen, LastTrick, MeldSeen, Row, TrickSeen
+from app.game.view import Announced, BeloteHeard, ContractSeen, LastTrick, MeldSeen, RedealSeen, Row, TrickSeen
 from app.tables import ports
 from app.wire.happenings import Happening
 
@@ -169,6 +169,7 @@ class View(TypedDict):
     belotes: list[BeloteHeard]
     melds: list[Announced]
     melds_shown: list[MeldSeen]
+    redeal: RedealSeen | None
     moves: CallMoves | CardMoves | None
     winner: Side | None
 

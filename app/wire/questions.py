@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict
 
+from app.game.actions import Right
 from app.game.auction import Say, Value
 from app.game.cards import Card
 from app.game.melds import Kind
@@ -47,6 +48,24 @@ class AuctionQuestion(_Question):
     op: Literal["auction"]
     dealer: Seat
     actions: list[Spoken]
+
+
+class RedealQuestion(_Question):
+    """By what right may a player have the cards dealt again, after these calls?"""
+
+    op: Literal["redeal"]
+    dealer: Seat
+    player: Seat
+    hand: Hand
+    actions: NotRequired[list[Spoken]]
+
+
+class EndQuestion(_Question):
+    """Is the game over after a deal, and who has won it?"""
+
+    op: Literal["end"]
+    totals: BySide[int]
+    last_deal: Side
 
 
 class HandOfEach(TypedDict):
@@ -97,7 +116,7 @@ class DealQuestion(_Question):
     belote_declined: NotRequired[list[Seat]]
 
 
-Question = LegalQuestion | AuctionQuestion | MeldsQuestion | ScoreQuestion | DealQuestion
+Question = LegalQuestion | AuctionQuestion | RedealQuestion | MeldsQuestion | ScoreQuestion | DealQuestion | EndQuestion
 
 
 # --- answers ---------------------------------------------------------------------------------------------------------
@@ -122,14 +141,37 @@ class SeatContract(TypedDict):
     trump: Trump
 
 
+class RefusedCall(TypedDict):
+    """A call that was not accepted, or is none at all: its place, counted from 0, and why."""
+
+    at: int
+    why: Why
+
+
 class AuctionAnswer(TypedDict):
     """Which calls were accepted, and what stands."""
 
     id: Echo
     legal: list[bool]
+    refused: list[RefusedCall]
     ends: Literal["play", "redeal"] | None
     contract: SeatContract | None
     level: int
+
+
+class RedealAnswer(TypedDict):
+    """The rights that the player has now."""
+
+    id: Echo
+    rights: list[Right]
+
+
+class EndAnswer(TypedDict):
+    """Whether the game is over, and who has won it; null: another deal."""
+
+    id: Echo
+    over: bool
+    winner: Side | None
 
 
 class MeldTold(TypedDict):
@@ -211,7 +253,7 @@ class NoDealAnswer(TypedDict):
 
 Fault = TypedDict(
     "Fault",
-    {"why": Why, "field": NotRequired[str], "in": NotRequired[Literal["auction", "plays"]], "at": NotRequired[int]},
+    {"why": Why, "field": NotRequired[str], "in": NotRequired[Literal["auction", "plays", "actions"]], "at": NotRequired[int]},
 )
 Fault.__doc__ = "Why, and what is at fault."
 
@@ -223,4 +265,6 @@ class FaultAnswer(TypedDict):
     error: Fault
 
 
-Answer = LegalAnswer | AuctionAnswer | MeldsAnswer | ScoreAnswer | DealAnswer | NoDealAnswer | FaultAnswer
+Answer = (
+    LegalAnswer | AuctionAnswer | RedealAnswer | MeldsAnswer | ScoreAnswer | DealAnswer | NoDealAnswer | EndAnswer | FaultAnswer
+)

@@ -7,17 +7,17 @@ unreadable input is a fault of the whole.
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 from app.game.actions import Action, Play, Speak
 from app.game.auction import Auction, Bid, Contract, after_call, judge, judge_bid, opening
 from app.game.cards import Card, in_pack_order
-from app.game.engine import decide, declarable, evolve, evolve_all
+from app.game.engine import decide, declarable, evolve, evolve_all, redeal_rights
 from app.game.events import HandsDealt
 from app.game.melds import BELOTE, Melds, belote_suits, melds_of
 from app.game.refusal import Refused, Why
 from app.game.rules import Rules
-from app.game.scoring import DealScore, Outcome, score_deal
+from app.game.scoring import DealScore, Outcome, game_winner, score_deal
 from app.game.seats import SEATS, BySide, Seat, Side
 from app.game.state import Bidding, Game, Playing, new_game
 from app.game.tricks import CARD_POINTS, DER, Trick, legal_cards
@@ -43,6 +43,8 @@ from app.wire.reading import (
 
 Json = dict[str, Any]
 
+Read = TypeVar("Read")
+
 
 class Unreadable(Exception):
     """The input is not JSON at all, or deeper or longer than can be read; says which line."""
@@ -58,7 +60,7 @@ def answer(question: object) -> Json:
         if op not in _OPS:
             raise Refused(Why.UNKNOWN_OP, "op")
         return echoed | _OPS[op](rules_of(question), question)
-    except _DealFault as fault:
+    except _Misplaced as fault:
         return echoed | {"error": _error(fault.refused) | {"in": fault.part, "at": fault.at}}
     except Refused as refused:
         return echoed | {"error": _error(refused)}
@@ -107,7 +109,7 @@ def _error(refused: Refused) -> Json:
     return {"why": refused.why} | ({} if refused.field is None else {"field": refused.field})
 
 
-# --- the five questions ----------------------------------------------------------------------------------------------
+# --- the questions ---------------------------------------------------------------------------------------------------
 
 
 def _legal(rules: Rules, question: Json) -> Json:
@@ -132,20 +134,22 @@ def _legal(rules: Rules, question: Json) -> Json:
 def _auction(rules: Rules, question: Json) -> Json:
     """Which of these calls are accepted, tried in turn, and what stands then."""
     dealer = seat_of(part_of(question, "dealer"), "dealer")
-    calls = [spoken_of(one, "actions") for one in list_of(part_of(question, "actions"), "actions")]
+    given = list_of(part_of(question, "actions"), "actions")
     auction = opening(dealer)
-    legal = []
-    for seat, call in calls:
+    refusals = []
+    for at, one in enumerate(given):
         try:
+            seat, call = spoken_of(one, "actions")
             judge(rules, auction, seat, call)
-        except Refused:
-            legal.append(False)
+        except Refused as refused:
+            refusals.append({"at": at, "why": refused.why})
         else:
-            legal.append(True)
             auction = after_call(auction, seat, call)
     contract = auction.contract
+    places = {refusal["at"] for refusal in refusals}
     return {
-        "legal": legal,
+        "legal": [at not in places for at in range(len(given))],
+        "refused": refusals,
         "ends": _ends(auction),
         "contract": None
         if contract is None
@@ -158,6 +162,32 @@ def _ends(auction: Auction) -> str | None:
     if not auction.is_closed:
         return None
     return "redeal" if auction.contract is None else "play"
+
+
+def _redeal(rules: Rules, question: Json) -> Json:
+    """By what right a player may have the cards dealt again, after these calls."""
+    dealer = seat_of(part_of(question, "dealer"), "dealer")
+    seat = seat_of(part_of(question, "player"), "player")
+    hand = cards_of(part_of(question, "hand"), "hand")
+    auction = opening(dealer)
+    for at, (who, call) in enumerate(_in_place(question.get("actions", []), "actions", spoken_of)):
+        try:
+            judge(rules, auction, who, call)
+        except Refused as refused:
+            raise _Misplaced(refused, "actions", at) from None
+        auction = after_call(auction, who, call)
+    hands = tuple(hand if one is seat else () for one in SEATS)
+    return {"rights": list(redeal_rights(rules, Bidding(dealer, hands, auction), seat))}
+
+
+def _end(rules: Rules, question: Json) -> Json:
+    """Whether a game is over after a deal, and who has won it."""
+    given = object_of(part_of(question, "totals"), "totals")
+    totals = BySide.of(lambda side: number_of(part_of(given, side), "totals"))
+    if min(totals) < 0:
+        raise Refused(Why.WRONG_VALUE, "totals")
+    winner = game_winner(rules, totals, side_of(part_of(question, "last_deal"), "last_deal"))
+    return {"over": winner is not None, "winner": winner}
 
 
 def _melds(rules: Rules, question: Json) -> Json:
@@ -252,8 +282,8 @@ def _lines(score: DealScore) -> list[Json]:
     return [{"side": line.side, "kind": line.kind, "points": line.points, "rule": line.rule} for line in score.lines]
 
 
-class _DealFault(Exception):
-    """A call or a card of a deal that the rules refuse, and where it stands."""
+class _Misplaced(Exception):
+    """A call or a card of a list that is none, or that the rules refuse, and where it stands."""
 
     def __init__(self, refused: Refused, part: str, at: int) -> None:
         super().__init__(part, at)
@@ -264,26 +294,37 @@ def _deal(rules: Rules, question: Json) -> Json:
     """A whole deal, from its hands to its score."""
     dealer = seat_of(part_of(question, "dealer"), "dealer")
     hands = hands_of(part_of(question, "hands"))
-    calls = [spoken_of(one, "auction") for one in list_of(part_of(question, "auction"), "auction")]
-    plays = [card_of(one, "plays") for one in list_of(question.get("plays", []), "plays")]
+    calls = _in_place(part_of(question, "auction"), "auction", spoken_of)
+    plays = _in_place(question.get("plays", []), "plays", card_of)
     declined = {seat_of(one, "belote_declined") for one in list_of(question.get("belote_declined", []), "belote_declined")}
     game = evolve(new_game("referee", rules, dealer), HandsDealt(1, dealer, hands))
     for at, (seat, call) in enumerate(calls):
         game = _step(game, Speak(seat, call), "auction", at)
     if isinstance(game.phase, Bidding):
-        raise _DealFault(Refused(Why.MISSING), "auction", len(calls))
+        raise _Misplaced(Refused(Why.MISSING), "auction", len(calls))
     for at, card in enumerate(plays):
         game = _step(game, _play(rules, game, card, declined), "plays", at)
     if isinstance(game.phase, Playing):
-        raise _DealFault(Refused(Why.MISSING), "plays", len(plays))
+        raise _Misplaced(Refused(Why.MISSING), "plays", len(plays))
     return _result(game)
+
+
+def _in_place(given: object, part: str, read: Callable[[object, str], Read]) -> list[Read]:
+    """The calls or cards of a list; one that is none is told with its place."""
+    found = []
+    for at, one in enumerate(list_of(given, part)):
+        try:
+            found.append(read(one, part))
+        except Refused as refused:
+            raise _Misplaced(refused, part, at) from None
+    return found
 
 
 def _step(game: Game, action: Action, part: str, at: int) -> Game:
     try:
         return evolve_all(game, decide(game, action))
     except Refused as refused:
-        raise _DealFault(refused, part, at) from None
+        raise _Misplaced(refused, part, at) from None
 
 
 def _play(rules: Rules, game: Game, card: Card, declined: set[Seat]) -> Play:
@@ -296,7 +337,7 @@ def _play(rules: Rules, game: Game, card: Card, declined: set[Seat]) -> Play:
 
 def _result(game: Game) -> Json:
     score, last = game.deals[-1].score, game.last
-    if score is None or last is None:
+    if score is None or not isinstance(last, Playing):
         return {"result": None, "ends": "redeal"}
     outcome, contract = score.outcome, score.contract
     return {
@@ -323,7 +364,9 @@ def _result(game: Game) -> Json:
 _OPS: dict[str, Callable[[Rules, Json], Json]] = {
     "legal": _legal,
     "auction": _auction,
+    "redeal": _redeal,
     "melds": _melds,
     "score": _score,
     "deal": _deal,
+    "end": _end,
 }

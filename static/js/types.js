@@ -27,7 +27,8 @@
  *   target: number, direction: string, winner: Side | null, hand: string[] | null, counts: number[],
  *   calls: {seat: number, call: Call}[], contract: Contract | null, trick: Trick | null, last_trick: Trick | null,
  *   tricks_won: BySide, trick_points: BySide, belotes: {seat: number, suit: Suit, word: string}[],
- *   melds: {seat: number, kind: string}[], melds_shown: ShownMeld[], moves: CallMoves | CardMoves | null, sheet: Row[]}} View
+ *   melds: {seat: number, kind: string}[], melds_shown: ShownMeld[], moves: CallMoves | CardMoves | null, sheet: Row[],
+ *   redeal: {seat: number, right: string, hand: string[]} | null}} View
  */
 /** @typedef {{kind: string, [field: string]: any}} GameEvent */
 /** @typedef {[number, number]} At */

@@ -19,7 +19,7 @@ from app.game.melds import melds_of
 from app.game.refusal import Refused, Why
 from app.game.rules import PRESETS, EqualTotals, Rules, SaPoints, TaPoints
 from app.game.seats import SEATS, BySide, Seat, Side
-from app.game.state import Bidding, Dealing, Game, Over, Playing, new_game
+from app.game.state import Bidding, Dealing, Game, Over, Playing, Unplayed, new_game
 from app.game.tricks import legal_cards, plain_points, scale
 from app.game.trump import Trump
 from app.game.view import CardMoves, View, moves, redact, view
@@ -368,6 +368,8 @@ def known(game: Game, viewer: Seat | None) -> set[Card]:
             own = set() if viewer is None else set(phase.dealt[viewer])
             lying = {*phase.trick.cards, *(card for one in phase.taken for card in one.trick.cards)}
             return own | lying | {card for one in phase.shown for card in one.meld.cards}
+        case _ if isinstance(game.last, Unplayed):
+            return set() if game.last.redeal is None else set(game.last.redeal.hand)
         case _:
             return set(PACK)
 

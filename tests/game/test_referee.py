@@ -57,7 +57,16 @@ SCORE: Json = {
 DEAL: Json = next(vector for vector in vectors("deals") if vector["rules"] == "announced-701" and vector["result"]) | {
     "op": "deal"
 }
-QUESTIONS = {"legal": LEGAL, "auction": AUCTION, "melds": MELDS, "score": SCORE, "deal": DEAL}
+REDEAL: Json = {
+    "op": "redeal",
+    "rules": "announced-701",
+    "options": {"misere": True, "carre_of_sevens": True},
+    "dealer": 0,
+    "player": 1,
+    "hand": ["7S", "7H", "7D", "7C", "8S", "8H", "8D", "8C"],
+}
+END: Json = {"op": "end", "rules": "announced-701", "totals": {"A": 710, "B": 640}, "last_deal": "A"}
+QUESTIONS = {"legal": LEGAL, "auction": AUCTION, "redeal": REDEAL, "melds": MELDS, "score": SCORE, "deal": DEAL, "end": END}
 every_op = pytest.mark.parametrize("op", QUESTIONS)
 
 
@@ -243,7 +252,14 @@ def test_a_refused_call_leaves_all_as_it_was() -> None:
 def test_how_an_auction_ends() -> None:
     passes = [[seat, "pass"] for seat in (1, 2, 3, 0)]
     assert ask(AUCTION, actions=[])["ends"] is None
-    assert ask(AUCTION, actions=passes) == {"id": None, "legal": [True] * 4, "ends": "redeal", "contract": None, "level": 0}
+    assert ask(AUCTION, actions=passes) == {
+        "id": None,
+        "legal": [True] * 4,
+        "refused": [],
+        "ends": "redeal",
+        "contract": None,
+        "level": 0,
+    }
     assert ask(AUCTION, actions=[*passes, [1, 80, "H"], [1, "pass"], [1, "coinche"]])["legal"] == [True] * 4 + [False] * 3
     assert ask(AUCTION, actions=[[1, "capot", "TA"]])["contract"] == {"declarer": 1, "value": "capot", "trump": "TA"}
 
@@ -280,8 +296,69 @@ def test_a_trump_that_is_not_offered_is_a_refused_call() -> None:
     ],
 )
 def test_a_call_that_is_none(call: object, why: str) -> None:
-    assert error(AUCTION, actions=[call]) == (why, "actions")
+    """It is told with its place; in an auction it is one refused call among the others."""
+    judged = ask(AUCTION, actions=[[1, 80, "H"], call, [2, 90, "S"]])
+    assert (judged["legal"], judged["refused"]) == ([True, False, True], [{"at": 1, "why": why}])
+    assert judged["contract"] == {"declarer": 2, "value": 90, "trump": "S"}
     assert error(DEAL, auction=[call]) == (why, "auction")
+    assert fault(DEAL, auction=[DEAL["auction"][0], call]) == (why, "auction", 1)
+
+
+def test_a_refused_call_has_its_reason_and_place() -> None:
+    judged = ask(AUCTION, actions=[[1, 160, "H"], [2, 160, "S"], [1, "pass"], [2, "surcoinche"], [3, "coinche"], [2, 170, "S"]])
+    assert [(one["at"], one["why"]) for one in judged["refused"]] == [
+        (1, "bid_too_low"),
+        (2, "not_your_turn"),
+        (3, "not_coinched"),
+        (4, "own_bid"),
+        (5, "bid_too_high"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "rights"),
+    [
+        ({}, ["misere", "sevens"]),
+        ({"actions": [[1, "pass"]]}, []),
+        ({"actions": [[1, "pass"], [2, 80, "H"], [3, "pass"], [0, "pass"]]}, ["sevens"]),
+        ({"options": {}}, []),
+        ({"options": {"misere": True}}, ["misere"]),
+        ({"hand": ["7S", "7H", "7D", "7C", "AS", "AH", "8D", "8C"]}, ["sevens"]),
+    ],
+)
+def test_a_right_to_a_redeal(changes: Json, rights: list[str]) -> None:
+    assert ask(REDEAL, **changes) == {"id": None, "rights": rights}
+
+
+def test_what_does_not_fit_a_question_for_a_redeal() -> None:
+    assert fault(REDEAL, actions=[[1, "pass"], [3, "pass"]]) == ("not_your_turn", "actions", 1)
+    assert fault(REDEAL, actions=[[1, "weiter"]]) == ("wrong_value", "actions", 0)
+    assert error(REDEAL, hand=["7S"]) == ("wrong_count", "hand")
+    assert error(REDEAL, player=4) == ("seat_out_of_range", "player")
+
+
+@pytest.mark.parametrize(
+    ("rules", "totals", "last_deal", "winner"),
+    [
+        ("announced-701", (700, 0), "A", None),
+        ("announced-701", (701, 0), "B", "A"),
+        ("announced-701", (720, 730), "A", "B"),
+        ("announced-701", (720, 720), "A", "A"),
+        ("classic-1000", (1000, 1000), "A", None),
+        ("classic-1000", (1000, 1010), "A", "B"),
+    ],
+)
+def test_the_end_of_a_game(rules: str, totals: tuple[int, int], last_deal: str, winner: str | None) -> None:
+    question = END | {"rules": rules, "totals": dict(zip("AB", totals, strict=True)), "last_deal": last_deal}
+    assert ask(question) == {"id": None, "over": winner is not None, "winner": winner}
+
+
+def test_what_does_not_fit_a_question_for_the_end() -> None:
+    assert error(END, totals={"A": -1, "B": 0}) == ("wrong_value", "totals")
+    assert error(END, totals={"A": 1}) == ("missing", "B")
+    assert error(END, totals=[1, 2]) == ("wrong_type", "totals")
+    assert error(without(END, "last_deal")) == ("missing", "last_deal")
+    assert error(END, last_deal="C") == ("wrong_value", "last_deal")
 
 
 @pytest.mark.parametrize(

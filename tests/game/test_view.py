@@ -7,11 +7,11 @@ import pytest
 
 from app.game import events as all_events
 from app.game.actions import Doubled, Redeal, Right
-from app.game.auction import Bids
+from app.game.auction import Bids, Say
 from app.game.events import DealCommitted, Event, HandsDealt, PublicEvent, RedealClaimed
 from app.game.refusal import Why
 from app.game.rules import PRESETS, Rules
-from app.game.seats import SEATS, BySide, Side
+from app.game.seats import SEATS, BySide, Seat, Side
 from app.game.state import Game, Playing, new_game
 from app.game.tricks import legal_cards
 from app.game.trump import Trump
@@ -252,6 +252,33 @@ def test_of_a_deal_s_secrets_only_the_promise_leaves() -> None:
     assert isinstance(promise, DealCommitted)
     assert redact(promise, None) == promise
     assert [field.name for field in fields(DealCommitted)] == ["deal", "commitment"]
+
+
+VIEWERS = (N, E, S, W, None)
+
+
+@pytest.mark.parametrize("viewer", VIEWERS)
+def test_four_passes_stay_until_the_next_deal(viewer: Seat | None) -> None:
+    """The view is of one deal: its number, its dealer, its calls."""
+    seen = view(say(dealt(ANNOUNCED, hands(), dealer=S), "W pass, N pass, E pass, S pass"), viewer)
+    assert (seen.phase, seen.deal, seen.dealer, seen.turn, seen.moves) == ("dealing", 1, S, None, None)
+    assert [(spoken.seat, spoken.call) for spoken in seen.calls] == [(seat, Say.PASS) for seat in (W, N, E, S)]
+    assert seen.sheet[-1].dealer is S
+    assert seen.redeal is None
+
+
+@pytest.mark.parametrize("viewer", VIEWERS)
+def test_a_hand_shown_for_a_redeal_stays_until_the_next_deal(viewer: Seat | None) -> None:
+    played = rules("classic-1000", misere=True)
+    game = say(dealt(played, hands(S="7S 8S 7H 8H 7D 8D 7C 8C"), dealer=N), "E 80H")
+    game = do(game, Redeal(S, Right.MISERE))
+    seen = view(game, viewer)
+    assert seen.redeal is not None
+    assert (seen.redeal.seat, seen.redeal.right) == (S, Right.MISERE)
+    assert {*seen.redeal.hand} == {*cards("7S 8S 7H 8H 7D 8D 7C 8C")}
+    assert (seen.deal, seen.dealer, [spoken.seat for spoken in seen.calls]) == (1, N, [E])
+    again = view(do(game, deal(hands(), N)), viewer)
+    assert (again.deal, again.redeal, again.calls) == (2, None, ())
 
 
 def test_a_hand_shown_for_a_redeal_is_seen_by_all() -> None:

@@ -38,7 +38,7 @@ test("the outcome of a deal has its numbers", () => {
   const missed = row({ made: false, trick_points: { A: 81, B: 81 } });
   assert.match(words.outcome(missed, name, { trick_floor: 82 }), /82 needed in tricks, 81 taken/);
   assert.match(words.outcome(missed, name, { trick_floor: 0 }), /failed, 81 taken in tricks/);
-  assert.equal(words.outcome(row({ contract: null, made: null }), name, {}), "All passed");
+  assert.equal(words.outcome(row({ contract: null, made: null }), name, {}), "Not played");
 });
 
 test("a capot tells its tricks", () => {

@@ -24,7 +24,15 @@ RATED = played(PRESETS["announced-701"], 1, table="0f-k2m7q9x4wz")
 SHORT = played(override(PRESETS["announced-701"], {"target": 100}), 4, table="0e-8d3np5r6ty")
 
 PAYLOADS = {"table_opened": "TableOpened", "game_finished": "GameFinished", "turn_due": "TurnDue", "ping": "Ping"}
-ANSWERS = {"legal": "Legal", "auction": "Auction", "melds": "Melds", "score": "Score", "deal": "Deal"}
+ANSWERS = {
+    "legal": "Legal",
+    "auction": "Auction",
+    "redeal": "Redeal",
+    "melds": "Melds",
+    "score": "Score",
+    "deal": "Deal",
+    "end": "End",
+}
 
 
 def blocks(page: str, kind: str) -> list[Json]:

@@ -4,9 +4,11 @@
 import { html, nothing } from "../vendor/lit.js";
 import * as api from "../api.js";
 import { atTable } from "../actions.js";
-import { num, t } from "../i18n.js";
-import { other, sideOf } from "../words.js";
+import { card } from "../cards.js";
+import { language, num, t } from "../i18n.js";
+import { cardAloud, coded, other, sideOf } from "../words.js";
 import { changed } from "../store.js";
+import { calls } from "./auction.js";
 import { dealLines, sheetTable } from "./sheet.js";
 
 /** @import {Session} from "../session.js" */
@@ -54,7 +56,7 @@ export function betweenDeals(session, view, row) {
   return html`<section class="between" aria-labelledby="between-title" data-testid="between">
     <div class="between-in">
       <h2 id="between-title">${t("sheet.deal", { deal: row.deal })}</h2>
-      ${dealLines(row, reader)} ${totalsLine(view, reader)}
+      ${row.contract ? dealLines(row, reader) : unplayed(session, view, reader)} ${totalsLine(view, reader)}
       ${view.sheet.length > 1
         ? html`<details class="earlier"><summary>${t("sheet.earlier")}</summary>${sheetTable(view.sheet, reader)}</details>`
         : nothing}
@@ -71,6 +73,21 @@ export function betweenDeals(session, view, row) {
             </button>`}
     </div>
   </section>`;
+}
+
+/**
+ * A deal that came to no contract: what was called, and the hand that was shown to have it dealt again.
+ * @param {Session} session
+ * @param {View} view
+ * @param {Reader} reader
+ */
+function unplayed(session, view, reader) {
+  const { redeal } = view;
+  return html`<p class="deal-outcome">${redeal ? `${reader.name(redeal.seat)} · ${coded("redeal", redeal.right)}` : t("event.passed_out")}</p>
+    ${redeal
+      ? html`<p class="meld-cards" data-testid="shown-hand">${redeal.hand.map((one) => card(one, { lang: language(), label: cardAloud(one) }))}</p>`
+      : nothing}
+    ${view.calls.length ? calls(session, view) : nothing}`;
 }
 
 /**
