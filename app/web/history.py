@@ -28,7 +28,7 @@ from app.web.errors import Responses, refusals, with_headers
 from app.web.etag import TAGGED, tagged
 from app.web.identity import LONGEST_NAME, MaybeMe, clean_text
 from app.web.lists import LAST_MS, LONGEST_LIST, MOMENTS, Page
-from app.web.media import LINES, many
+from app.web.media import LINES, STREAMED, many
 from app.web.parts import PartsDep
 
 Found = TypeVar("Found")
@@ -221,7 +221,7 @@ async def export_games(history: HistoryDep, asker: AskerId, asked: Annotated[Exp
     """The games that the same filters list, all of them, one JSON object a line, newest first."""
     games = history.export(asked.filter(asked.player), asker, asked.cards)
     first = await anext(games, None)  # what is wrong at once is said in a problem, not by a stream that breaks off
-    return StreamingResponse(_lines(first, games), media_type=LINES)
+    return StreamingResponse(_lines(first, games), headers=STREAMED, media_type=LINES)
 
 
 @router.get("/games/{table}/{number}", response_model=GameRecord, responses=TAGGED | _UNKNOWN)

@@ -5,6 +5,7 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from ipaddress import ip_network
 
 import uvicorn
 from fastapi import FastAPI
@@ -18,6 +19,12 @@ GRACE_SECONDS = 10
 
 IDLE_SECONDS = 120
 """Longer than clients keep a connection that is idle: one that is closed here just as a request is sent loses the request."""
+
+
+def _as_ipv6(network: str) -> str:
+    """The addresses of an IPv4 network as a listener for both families sees them; of an IPv6 network itself."""
+    found = ip_network(network)
+    return network if found.version == 6 else f"::ffff:{found.network_address}/{96 + found.prefixlen}"
 
 
 class Server(uvicorn.Server):
@@ -44,7 +51,7 @@ class Server(uvicorn.Server):
                 access_log=False,
                 server_header=False,
                 proxy_headers=bool(proxies),
-                forwarded_allow_ips=list(proxies),
+                forwarded_allow_ips=[*proxies, *map(_as_ipv6, proxies)],
             )
         )
         self._app = app
