@@ -65,7 +65,7 @@ def read_host(text: str) -> tuple[str, int | None]:
 def _read(text: str) -> tuple[SiteUrl, SplitResult]:
     scheme, separator, rest = text.partition("://")
     if not separator:
-        raise ValueError(f"{text} has no scheme: write {_suggestion('https', text)}")
+        raise ValueError(f"{text} has no scheme: write {_suggestion('https', re.sub('^(https?:)?/*', '', text))}")
     if scheme.lower() not in DEFAULT_PORTS:
         secure = scheme.lower() in ("wss", "ftps")
         raise ValueError(f"{text} is no address of a page: write {_suggestion('https' if secure else 'http', rest)}")

@@ -76,7 +76,8 @@ _SECURITY: Json = {
         "type": "apiKey",
         "in": "cookie",
         "name": COOKIE,
-        "description": "A guest's, set by `POST /api/v1/me`: good for what the page does",
+        "description": "A guest's, set by `POST /api/v1/me`: good for what the page does. The port and the path of the server, "
+        "where it has such, are added to the name, as in `coinche_guest_8000`; without them it is known as well",
     },
     "token": {
         "type": "http",

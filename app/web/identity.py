@@ -131,7 +131,7 @@ class NameIn(BaseModel):
     name: StrictStr = Field(description=f"At most {LONGEST_NAME} letters, as they are shown", examples=["Nina"])
 
 
-@router.get("/me")
+@router.get("/me", responses=with_headers(200, "Set-Cookie"))
 async def who_am_i(me: Me, request: Request, response: Response, parts: PartsDep) -> Guest:
     """Whom the cookie or the token stands for."""
     cookie = _cookie_of(request, parts)
