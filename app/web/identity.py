@@ -66,17 +66,12 @@ async def identify(connection: HTTPConnection, parts: Parts) -> Asker:
     """Look up who asks. Raises `Refused` for a token that is good for nothing, whatever the reason."""
     secret = bearer_of(connection)
     if secret is None:
-        cookie = _cookie_of(connection, parts)
+        cookie = parts.address.cookie_of(connection)
         return Asker(None if cookie is None else await parts.guests.by_token(cookie))
     asker = await parts.tokens.asker(secret)
     if asker is None:
         raise Refused(Why.BAD_TOKEN)
     return asker
-
-
-def _cookie_of(connection: HTTPConnection, parts: Parts) -> str | None:
-    """The guest's cookie of this coinche, or what was brought under the name that all of them once used."""
-    return connection.cookies.get(parts.address.cookie_name(connection), connection.cookies.get(COOKIE))
 
 
 def _set_cookie(request: Request, response: Response, parts: Parts, value: str) -> None:
@@ -134,7 +129,7 @@ class NameIn(BaseModel):
 @router.get("/me", responses=with_headers(200, "Set-Cookie"))
 async def who_am_i(me: Me, request: Request, response: Response, parts: PartsDep) -> Guest:
     """Whom the cookie or the token stands for."""
-    cookie = _cookie_of(request, parts)
+    cookie = parts.address.cookie_of(request)
     if cookie is not None and bearer_of(request) is None and parts.address.cookie_name(request) not in request.cookies:
         _set_cookie(request, response, parts, cookie)  # from now on under a name of its own
     return Guest(id=me.id, name=me.name)
@@ -148,7 +143,7 @@ async def call_me(body: NameIn, request: Request, response: Response, parts: Par
     if asker.token is not None and asker.person is not None:
         await parts.tokens.rename(Person(asker.person.id, name))
         return Guest(id=asker.person.id, name=name)
-    token = _cookie_of(request, parts)
+    token = parts.address.cookie_of(request)
     person = None if token is None else await parts.guests.rename(token, name)
     if person is None:
         person, token = await parts.guests.welcome(name)
