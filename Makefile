@@ -25,6 +25,7 @@ test-js: venv-dev ## Types and tests of the page's scripts
 
 test-python: venv-dev ## The Python tests, those in a real browser included
 	@command -v docker-compose >/dev/null || scripts/bring docker-compose
+	@PATH="$$PATH:/usr/sbin"; command -v nginx >/dev/null && command -v openssl >/dev/null || scripts/bring nginx openssl
 	@CHROMIUM="$$($(BIN)/python tests/browser/chromium.py)" && export CHROMIUM && $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 chaos: venv-dev ## Kill everything under a load and compare the books: make chaos SECONDS=600

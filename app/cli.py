@@ -232,7 +232,7 @@ def _progress() -> Iterator[Callable[[str, int, int], None]]:
 
 def _serve(settings: Settings, listener: socket.socket, processes: int) -> None:
     def announce() -> None:
-        _announce(settings, listener.getsockname()[1])
+        _announce(settings, listener)
 
     with running(settings.data, settings.redis_url, settings.database_url) as servers:
         _prepare(servers.redis_url, servers.database_url)
@@ -290,7 +290,9 @@ def _say_ready(pipe: RawIOBase) -> None:
 def _listen(host: str, port: int) -> socket.socket:
     """Take the port before anything is started. Raises ValueError with what to do about it."""
     try:
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=2048)
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        both = host == "::" and socket.has_dualstack_ipv6()
+        return socket.create_server((host, port), family=family, backlog=2048, dualstack_ipv6=both)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise ValueError(f"Port {port} is taken: stop what uses it, or choose another: COINCHE_PORT={port + 1}") from None
@@ -304,23 +306,39 @@ def _announce_worker() -> None:
     sys.stdout.flush()
 
 
-def _announce(settings: Settings, port: int) -> None:
+def _announce(settings: Settings, listener: socket.socket) -> None:
+    """Tell the addresses at which it answers."""
     everywhere = settings.host in ("0.0.0.0", "::")  # noqa: S104
-    shown = "127.0.0.1" if everywhere else f"[{settings.host}]" if ":" in settings.host else settings.host
-    typer.echo(f"coinche is ready: http://{shown}:{port}/")
-    if everywhere and (address := _address_at_home()):
-        typer.echo(f"For phones on the same network: http://{address}:{port}/")
-    elif shown == "127.0.0.1":
+    port, path = listener.getsockname()[1], "" if settings.site is None else settings.site.path
+    family = _family(listener)
+    loopback = "127.0.0.1" if family == socket.AF_INET else "::1"
+    typer.echo(f"coinche is ready: http://{_in_url(loopback if everywhere else settings.host)}:{port}{path}/")
+    if settings.url is not None:
+        typer.echo(f"Its public address: {settings.url}/")
+    if everywhere and (address := _address_at_home(family)):
+        typer.echo(f"For phones on the same network: http://{_in_url(address)}:{port}{path}/")
+    elif settings.host == "127.0.0.1":
         typer.echo("For friends on your network, start it with COINCHE_HOST=0.0.0.0")
     typer.echo("Ctrl-C stops it.")
     sys.stdout.flush()
 
 
-def _address_at_home() -> str | None:
+def _family(listener: socket.socket) -> socket.AddressFamily:
+    """The family whose addresses to tell: IPv4 wherever that is listened to."""
+    if listener.family == socket.AF_INET or listener.getsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY):
+        return listener.family
+    return socket.AF_INET
+
+
+def _in_url(address: str) -> str:
+    return f"[{address}]" if ":" in address else address
+
+
+def _address_at_home(family: socket.AddressFamily) -> str | None:
     """The address others on the network know this machine by. Connecting a datagram socket only asks the routing table."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect(("192.0.2.1", 9))
+            probe.connect(("192.0.2.1" if family == socket.AF_INET else "2001:db8::1", 9))
         except OSError:
             return None
         return str(probe.getsockname()[0])

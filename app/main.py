@@ -52,6 +52,7 @@ from app.web import (
     tables,
     tokens,
 )
+from app.web.address import PublicAddress
 from app.web.head import Head
 from app.web.hub import Hub
 from app.web.parts import Parts
@@ -100,6 +101,7 @@ async def joined(settings: Settings, redis_url: str, database_url: str) -> Async
 
 def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
     """The application on these two servers; it connects when its lifespan begins."""
+    address = PublicAddress(settings.url, settings.origins, [settings.host])
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -122,7 +124,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
                 hub=hub,
                 dice=SystemDice(),
                 clock=on.clock,
-                origins=settings.origins,
+                address=address,
                 checks={
                     "redis": Probe(lambda: _redis_answers(on.redis)),
                     "postgres": Probe(lambda: _postgres_answers(on.engine)),
@@ -148,7 +150,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
         version=description.release(),
         openapi_tags=description.TAGS,
         license_info=description.LICENSE,
-        servers=description.SERVERS,
+        servers=description.servers(address.path),
         openapi_url=None,  # `description` answers that
         docs_url=None,  # these pages live on scripts of others, which ours forbid
         redoc_url=None,
@@ -160,7 +162,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
         app.include_router(part.router)
     compression.install(app)
     gate.install(app, settings.cors)
-    pages.install(app, settings.origins)
+    pages.install(app, address)
     description.install(app)
     app.add_middleware(Head)
     return app
@@ -172,7 +174,7 @@ async def send_webhooks(settings: Settings, redis_url: str) -> None:
     async def dispatch() -> None:
         async with aclosing(connect(redis_url)) as redis:
             sender = Sender(UrlPolicy(settings.hooks_inside))
-            await Dispatcher(RedisDeliveryQueue(redis), sender, next(iter(settings.origins), "")).run()
+            await Dispatcher(RedisDeliveryQueue(redis), sender, settings.url or "").run()
 
     await run_in_own_thread("webhooks", dispatch)
 

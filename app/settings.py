@@ -4,8 +4,10 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, Field, ValidationError, field_validator
+from pydantic import AliasChoices, Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from app.origins import SiteUrl, read_origin, read_url
 
 _SQL_SCHEMES = ("postgresql+asyncpg://", "postgresql://", "postgres://")
 
@@ -18,8 +20,12 @@ class Settings(BaseSettings):
     host: str = Field("127.0.0.1", description="Address to listen on; 0.0.0.0 lets others on your network in")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one")
     data: Path = Field(Path(".data"), description="Folder for the built-in Valkey and Postgres: games, players, history")
+    url: str | None = Field(
+        None,
+        description="The public address, where it has one, as in https://coinche.example.org or https://example.org/coinche",
+    )
     origins: Annotated[tuple[str, ...], NoDecode] = Field(
-        (), description="Further addresses, separated by commas, whose pages may connect, as in https://coinche.example.org"
+        (), description="Further addresses, separated by commas, by which it is reached, as in https://cards.example.org"
     )
     proxies: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Addresses or networks, separated by commas, of proxies that are believed about who asks and how"
@@ -58,10 +64,21 @@ class Settings(BaseSettings):
         description="A Postgres 15 or newer of your own, in place of the built-in one",
     )
 
+    @field_validator("url")
+    @classmethod
+    def _normalise_url(cls, value: str | None) -> str | None:
+        return None if value is None else read_url(value.strip()).url
+
     @field_validator("origins", "cors", mode="before")
     @classmethod
-    def _split(cls, value: Any) -> Any:
-        return tuple(part.strip().rstrip("/") for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+    def _normalise_origins(cls, value: Any, info: ValidationInfo) -> Any:
+        given = [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+        return tuple(one if one == "*" and info.field_name == "cors" else read_origin(one) for one in given)
+
+    @property
+    def site(self) -> SiteUrl | None:
+        """The public address in its parts."""
+        return None if self.url is None else read_url(self.url)
 
     @field_validator("proxies", "hooks_inside", mode="before")
     @classmethod
@@ -96,5 +113,6 @@ def read() -> Settings:
         first = error.errors()[0]
         field = str(first["loc"][0])
         name = variable(field) if field in Settings.model_fields else field
-        given = "" if name.endswith(("_URL", "_TOKEN")) else f"={first['input']}"  # a URL may hold a password
+        # A URL or a token is a secret, or may hold a password.
+        given = "" if name in ("REDIS_URL", "DATABASE_URL") or name.endswith("_TOKEN") else f"={first['input']}"
         raise ValueError(f"{name}{given}: {first['msg'].removeprefix('Value error, ')}") from None

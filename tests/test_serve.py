@@ -1,12 +1,16 @@
 """`coinche serve` as an operator meets it."""
 
+import re
 import signal
+import socket
 from http import HTTPStatus
 from pathlib import Path
 
 import httpx
 import pytest
 
+from app import cli
+from app.settings import Settings
 from tests.serving import PATIENCE, processes_of, refusal, serving, settled
 
 
@@ -69,6 +73,55 @@ def test_a_setting_that_cannot_be_used_is_named_in_one_line(tmp_path: Path, name
     assert code == 1
     assert len(said.splitlines()) == 1
     assert name in said
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "right"),
+    [
+        ("COINCHE_ORIGINS", "https://a.example.org,coinche.example.org", "https://coinche.example.org"),
+        ("COINCHE_ORIGINS", "https://coinche.example.org/coinche", "https://coinche.example.org"),
+        ("COINCHE_URL", "example.org", "https://example.org"),
+        ("COINCHE_URL", "https://example.org/static", "https://example.org/coinche"),
+        ("COINCHE_CORS", "club.example.org", "https://club.example.org"),
+    ],
+)
+def test_an_address_that_can_never_match_is_refused_with_its_right_spelling(
+    tmp_path: Path, name: str, value: str, right: str
+) -> None:
+    code, said = refusal(tmp_path, **{name: value})
+    assert (code, len(said.splitlines())) == (1, 1)
+    assert said.startswith(f"{name}={value}: ")
+    assert said.rstrip().endswith(right)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("is_dual", [True, False])
+def test_only_addresses_that_answer_are_announced(capsys: pytest.CaptureFixture[str], is_dual: bool) -> None:
+    """Of IPv6 alone, where the machine has it so, or of both."""
+    try:
+        listener = socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=is_dual)
+    except OSError:  # a machine without IPv6 has nothing to announce: coinche says so
+        with pytest.raises(ValueError, match="COINCHE_HOST=::"):
+            cli._listen("::", 0)
+        return
+    with listener:
+        cli._announce(Settings(host="::"), listener)
+        urls = re.findall(r"http://(\S+):\d+/", capsys.readouterr().out)
+        assert urls
+        for host in urls:
+            assert (":" in host) is not is_dual
+            assert host.startswith("[") is (":" in host)
+            socket.create_connection((host.strip("[]"), listener.getsockname()[1]), PATIENCE).close()
+
+
+def test_all_interfaces_of_both_families_are_listened_to() -> None:
+    try:
+        listener = cli._listen("::", 0)
+    except ValueError:
+        assert not socket.has_dualstack_ipv6()
+        return
+    with listener:
+        assert bool(listener.getsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY)) is not socket.has_dualstack_ipv6()
 
 
 def test_phones_are_told_an_address_when_others_are_let_in(tmp_path: Path) -> None:

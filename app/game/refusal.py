@@ -69,6 +69,7 @@ class Why(StrEnum):
     BAD_REQUEST = "bad_request"
     BAD_CURSOR = "bad_cursor"
     BAD_ORIGIN = "bad_origin"
+    UNKNOWN_HOST = "unknown_host"
     TOO_LARGE = "too_large"
     TOO_FAST = "too_fast"
     WRONG_MEDIA_TYPE = "wrong_media_type"

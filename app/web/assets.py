@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from app.origins import SiteUrl
 from app.web.etag import has_same
 
 STATIC = Path(__file__).resolve().parents[2] / "static"
@@ -124,10 +125,10 @@ def language_of(cookie: str | None, wishes: str) -> str:
 
 
 @cache
-def page(base: str, language: str, is_guest: bool) -> Asset:
+def page(site: SiteUrl | None, language: str, is_guest: bool) -> Asset:
     """The page itself, with the addresses of all that it needs, so that nothing is found only when something else has come."""
     words = json.loads(_files()[f"i18n/{language}.json"].body)
-    root = f"{base}/static/{version()}"
+    root = f"{'' if site is None else site.path}/static/{version()}"
     filled = (STATIC / _TEMPLATE).read_text()
     for name, value in {
         "language": language,
@@ -135,6 +136,7 @@ def page(base: str, language: str, is_guest: bool) -> Asset:
         "description": words["page.description"],
         "noscript": words["page.noscript"],
         "root": root,
+        "address": "" if site is None else site.url,
     }.items():
         filled = filled.replace(f"{{{name}}}", escape(value))
     modules = _links('<link rel="modulepreload" href="{}">', (f"{root}/{module}" for module in _modules()))

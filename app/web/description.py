@@ -13,10 +13,10 @@ from fastapi.routing import APIRoute
 from app.game.refusal import Why
 from app.tables.tokens import Scope
 from app.web import examples, schemas
+from app.web.address import COOKIE
 from app.web.errors import example_of, refusals, refused_with
 from app.web.etag import tagged
 from app.web.gate import API, NEEDS, OWN
-from app.web.identity import COOKIE
 from app.web.schemas import WORDS
 from app.web.webhooks import webhooks
 
@@ -43,7 +43,12 @@ TAGS = [
 ]
 
 LICENSE = {"name": "MIT", "identifier": "MIT"}
-SERVERS = [{"url": "/", "description": "The coinche that this description comes from"}]
+
+
+def servers(base: str) -> list[dict[str, Any]]:
+    """Where the routes are, below the base path."""
+    return [{"url": base or "/", "description": "The coinche that this description comes from"}]
+
 
 _METHODS = ("get", "post", "put", "patch", "delete")
 _TEXT = {"type": "string"}
@@ -71,7 +76,8 @@ _SECURITY: Json = {
         "type": "apiKey",
         "in": "cookie",
         "name": COOKIE,
-        "description": "A guest's, set by `POST /api/v1/me`: good for what the page does",
+        "description": "A guest's, set by `POST /api/v1/me`: good for what the page does. The port and the path of the server, "
+        "where it has such, are added to the name, as in `coinche_guest_8000`; without them it is known as well",
     },
     "token": {
         "type": "http",
@@ -200,7 +206,7 @@ def _faults(operation: Json, known: Json) -> dict[Why, str]:
 
 def _of_the_gate(method: str, path: str, needs_scope: bool, needs_person: bool) -> set[Why]:
     """Reasons that lie in who asks, from where and how often."""
-    reasons = {Why.BAD_TOKEN, Why.TOO_FAST, Why.BUSY}
+    reasons = {Why.UNKNOWN_HOST, Why.BAD_TOKEN, Why.TOO_FAST, Why.BUSY}
     if needs_scope:
         reasons.add(Why.MISSING_SCOPE)
     if needs_person:

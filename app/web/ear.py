@@ -17,7 +17,7 @@ from app.tables.table import Person, Table
 from app.tables.tasks import end, heed
 from app.web.errors import Responses
 from app.web.hub import Client, Outbox, Room
-from app.web.media import EVENTS, LINES, many
+from app.web.media import EVENTS, LINES, STREAMED, many
 from app.web.parts import Parts
 from app.web.visit import visit_of
 from app.wire import messages
@@ -122,7 +122,7 @@ class Stream(Response):
     def __init__(self, follow: Callable[[], Any], accept: str) -> None:
         """`follow` gives a context in which there is a `Source`; what it raises before the first message is a problem."""
         as_events = EVENTS in accept
-        super().__init__(media_type=EVENTS if as_events else LINES, headers={"Cache-Control": "no-store"})
+        super().__init__(media_type=EVENTS if as_events else LINES, headers=STREAMED)
         del self.headers["content-length"]
         self._follow = follow
         self._written = as_event if as_events else as_line

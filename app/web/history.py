@@ -36,7 +36,7 @@ from app.web.errors import Responses, refusals, with_headers
 from app.web.etag import TAGGED, tagged
 from app.web.identity import LONGEST_NAME, MaybeMe, clean_text
 from app.web.lists import LAST_MS, LONGEST_LIST, MOMENTS, Page
-from app.web.media import LINES, many
+from app.web.media import LINES, STREAMED, many
 from app.web.parts import Parts, PartsDep
 from app.web.visit import visit_of
 
@@ -253,7 +253,7 @@ class Export(Response):
     media_type = LINES
 
     def __init__(self, games: AsyncIterator[GameSheet | GameRecord], asker: str | None) -> None:
-        super().__init__()
+        super().__init__(headers=STREAMED)
         del self.headers["content-length"]
         self._games = games
         self._quota = EXPORTS_OF_STRANGERS if asker is None else EXPORTS

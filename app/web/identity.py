@@ -3,7 +3,6 @@
 import unicodedata
 from collections.abc import Iterator
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, Request, Response, Security
 from fastapi.security import APIKeyCookie
@@ -13,11 +12,11 @@ from starlette.requests import HTTPConnection
 from app.game.refusal import Refused, Why
 from app.tables.table import Person
 from app.tables.tokens import Asker
+from app.web.address import COOKIE
 from app.web.errors import refusals, with_headers
 from app.web.parts import Parts, PartsDep
 from app.web.visit import visit_of
 
-COOKIE = "coinche_guest"
 COOKIE_SECONDS = 400 * 24 * 3600
 LONGEST_NAME = 24
 
@@ -57,20 +56,6 @@ def clean_name(name: str) -> str:
     return shown
 
 
-def origin_is_allowed(connection: HTTPConnection, origins: tuple[str, ...]) -> bool:
-    """Whether a page of this origin may speak here: the host it asks, or one the operator allows. Programs send none.
-
-    With a token it may be any: no browser adds that by itself, as it does with a cookie.
-    """
-    origin = connection.headers.get("origin")
-    if origin is None or origin in origins or bearer_of(connection) is not None:
-        return True
-    try:
-        return urlsplit(origin).netloc == connection.headers["host"]
-    except (KeyError, ValueError):
-        return False
-
-
 def bearer_of(connection: HTTPConnection) -> str | None:
     """The token that came along, as it came; None if there was none. A cookie beside it does not count."""
     scheme, _, secret = connection.headers.get("authorization", "").partition(" ")
@@ -81,12 +66,25 @@ async def identify(connection: HTTPConnection, parts: Parts) -> Asker:
     """Look up who asks. Raises `Refused` for a token that is good for nothing, whatever the reason."""
     secret = bearer_of(connection)
     if secret is None:
-        cookie = connection.cookies.get(COOKIE)
+        cookie = parts.address.cookie_of(connection)
         return Asker(None if cookie is None else await parts.guests.by_token(cookie))
     asker = await parts.tokens.asker(secret)
     if asker is None:
         raise Refused(Why.BAD_TOKEN)
     return asker
+
+
+def _set_cookie(request: Request, response: Response, parts: Parts, value: str) -> None:
+    address = parts.address
+    response.set_cookie(
+        address.cookie_name(request),
+        value,
+        max_age=COOKIE_SECONDS,
+        path=address.path or "/",
+        httponly=True,
+        samesite="lax",
+        secure=address.is_secure(request),
+    )
 
 
 async def asker_of(connection: HTTPConnection, parts: Parts) -> Asker:
@@ -128,9 +126,12 @@ class NameIn(BaseModel):
     name: StrictStr = Field(description=f"At most {LONGEST_NAME} letters, as they are shown", examples=["Nina"])
 
 
-@router.get("/me")
-async def who_am_i(me: Me) -> Guest:
+@router.get("/me", responses=with_headers(200, "Set-Cookie"))
+async def who_am_i(me: Me, request: Request, response: Response, parts: PartsDep) -> Guest:
     """Whom the cookie or the token stands for."""
+    cookie = parts.address.cookie_of(request)
+    if cookie is not None and bearer_of(request) is None and parts.address.cookie_name(request) not in request.cookies:
+        _set_cookie(request, response, parts, cookie)  # from now on under a name of its own
     return Guest(id=me.id, name=me.name)
 
 
@@ -142,13 +143,11 @@ async def call_me(body: NameIn, request: Request, response: Response, parts: Par
     if asker.token is not None and asker.person is not None:
         await parts.tokens.rename(Person(asker.person.id, name))
         return Guest(id=asker.person.id, name=name)
-    token = request.cookies.get(COOKIE)
+    token = parts.address.cookie_of(request)
     person = None if token is None else await parts.guests.rename(token, name)
     if person is None:
         person, token = await parts.guests.welcome(name)
     else:
         await parts.tokens.rename(person)
-    response.set_cookie(
-        COOKIE, token or "", max_age=COOKIE_SECONDS, httponly=True, samesite="lax", secure=request.url.scheme == "https"
-    )
+    _set_cookie(request, response, parts, token or "")
     return Guest(id=person.id, name=person.name)

@@ -5,6 +5,9 @@ from typing import Any
 LINES = "application/x-ndjson"
 EVENTS = "text/event-stream"
 
+STREAMED = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
+"""Headers of an answer that goes on: a proxy that gathers it to compress it, or to send it in one piece, would keep it back."""
+
 _HOW = {LINES: "One JSON object a line", EVENTS: "One server-sent event for each JSON object, which is its `data`"}
 
 

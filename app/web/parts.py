@@ -12,6 +12,7 @@ from app.tables.limits import Limits
 from app.tables.play import Tables
 from app.tables.ports import Clock, Company, Dice, Guests, Lobby, Server
 from app.tables.tokens import Bots, Tokens
+from app.web.address import PublicAddress
 from app.web.hub import Hub
 
 
@@ -32,7 +33,7 @@ class Parts:
     hub: Hub
     dice: Dice
     clock: Clock
-    origins: tuple[str, ...]
+    address: PublicAddress
     checks: dict[str, Callable[[], Awaitable[bool]]]
     """By name, whether a store answers."""
     describe: Callable[[], Awaitable[Server]]

@@ -6,6 +6,7 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from ipaddress import ip_network
 
 import uvicorn
 from fastapi import FastAPI
@@ -24,6 +25,12 @@ IDLE_SECONDS = 120
 def _is_fault(record: logging.LogRecord) -> bool:
     """Whoever breaks an answer off on purpose says why; uvicorn would call it a fault as well."""
     return "without completing response" not in record.getMessage()
+
+
+def _as_ipv6(network: str) -> str:
+    """The addresses of an IPv4 network as a listener for both families sees them; of an IPv6 network itself."""
+    found = ip_network(network)
+    return network if found.version == 6 else f"::ffff:{found.network_address}/{96 + found.prefixlen}"
 
 
 class Server(uvicorn.Server):
@@ -51,7 +58,7 @@ class Server(uvicorn.Server):
                 access_log=False,
                 server_header=False,
                 proxy_headers=bool(proxies),
-                forwarded_allow_ips=list(proxies),
+                forwarded_allow_ips=[*proxies, *map(_as_ipv6, proxies)],
             )
         )
         self._app = app

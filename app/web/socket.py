@@ -18,7 +18,7 @@ from app.tables.table import Person
 from app.tables.tokens import Asker, Scope
 from app.web.gate import is_void
 from app.web.hub import Client, Room
-from app.web.identity import asker_of, clean_text, origin_is_allowed
+from app.web.identity import asker_of, bearer_of, clean_text
 from app.web.parts import Parts
 from app.web.play import do
 from app.web.visit import visit_of
@@ -94,7 +94,8 @@ class Closing(Exception):
 async def live(websocket: WebSocket) -> None:
     """Follow one table and act at it."""
     parts: Parts = websocket.app.state.parts
-    if not origin_is_allowed(websocket, parts.origins) or websocket.query_params.get("v", VERSION) != VERSION:
+    why = parts.address.refusal(websocket, is_change=True, has_token=bearer_of(websocket) is not None)
+    if why is not None or websocket.query_params.get("v", VERSION) != VERSION:
         await websocket.close(POLICY)
         return
     await websocket.accept()

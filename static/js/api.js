@@ -3,6 +3,8 @@
 
 /** @import {Bot, FinishedGame, Me, PlayedGame, Ranked, RuleBook, TableInfo, Token, TokenWish} from "./types.js" */
 
+import { href } from "./base.js";
+
 /** The server said no; `why` is one of its reasons, or "offline". */
 export class Problem extends Error {
   /**
@@ -33,7 +35,7 @@ async function call(method, path, body) {
   }
   let answer;
   try {
-    answer = await fetch(`/api/v1${path}`, request);
+    answer = await fetch(href(`/api/v1${path}`), request);
   } catch {
     throw new Problem("offline", 0);
   }

@@ -1,6 +1,8 @@
 // @ts-check
 // Where one is: the lobby at "/", a table at "/t/<id>", a finished game at "/g/<table>/<number>". Links inside the page change the address without loading it anew.
 
+import { href, within } from "./base.js";
+
 /** @type {() => void} */
 let arrived = () => {};
 
@@ -11,9 +13,10 @@ let arrived = () => {};
  * @returns {Place}
  */
 export function placeOf(path) {
-  const game = /^\/g\/([\w-]+\/\d+)\/?$/.exec(path);
+  const here = within(path);
+  const game = /^\/g\/([\w-]+\/\d+)\/?$/.exec(here);
   if (game?.[1]) return { name: "game", id: game[1] };
-  const found = /^\/t\/([^/]+)\/?$/.exec(path);
+  const found = /^\/t\/([^/]+)\/?$/.exec(here);
   return found?.[1] ? { name: "table", id: decodeURIComponent(found[1]) } : { name: "lobby" };
 }
 
@@ -34,7 +37,7 @@ export function tableIn(text) {
 
 /** @param {string} path */
 export function go(path) {
-  if (path !== location.pathname) history.pushState(null, "", path);
+  if (path !== within(location.pathname)) history.pushState(null, "", href(path));
   scrollTo(0, 0);
   arrived();
 }
@@ -47,8 +50,9 @@ export function onNavigate(listener) {
     const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
     if (!(link instanceof HTMLAnchorElement) || link.origin !== location.origin || link.target) return;
     if (event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-    if (link.pathname !== "/" && !/^\/[tg]\//.test(link.pathname)) return;
+    const path = within(link.pathname);
+    if (path !== "/" && !/^\/[tg]\//.test(path)) return;
     event.preventDefault();
-    go(link.pathname);
+    go(path);
   });
 }

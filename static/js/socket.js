@@ -3,6 +3,8 @@
 
 /** @import {At} from "./types.js" */
 
+import { href } from "./base.js";
+
 const LEAST = 250;
 const MOST = 8000;
 const PING_EVERY = 20_000;
@@ -125,7 +127,7 @@ export class Line {
     if (!this.leaving) this.listener.state("connecting");
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     if (this.socket !== this.leaving) this.socket?.close();
-    const socket = new WebSocket(`${scheme}://${location.host}/ws?v=1`);
+    const socket = new WebSocket(`${scheme}://${location.host}${href("/ws?v=1")}`);
     this.socket = socket;
     this.heard = performance.now();
     socket.onopen = () => socket === this.socket && this.join();

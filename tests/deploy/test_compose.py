@@ -112,7 +112,7 @@ def test_the_proxy_knows_the_apps_by_the_names_they_have() -> None:
     (apps,) = re.findall(r"\{\$COINCHE_APPS:(.*?)\}", text)
     assert apps.split() == [f"{name}:8000" for name in SERVICES if name.startswith("app")]
     assert "./deploy/Caddyfile:/etc/caddy/Caddyfile:ro" in SERVICES["proxy"]["volumes"]
-    assert default(SERVICES["proxy"]["environment"]["COINCHE_DOMAIN"]) == ":80"
+    assert default(SERVICES["proxy"]["environment"]["COINCHE_URL"]) == ":80"
 
 
 # --- docker-compose itself -------------------------------------------------------------------------------------------
@@ -134,12 +134,13 @@ def test_without_a_password_it_does_not_start(tmp_path: Path) -> None:
     assert "top of docker-compose.yml tells how" in refused.stderr
 
 
-@pytest.mark.parametrize(("domain", "site"), [({}, ":80"), ({"COINCHE_DOMAIN": "a.example.org"}, "a.example.org")])
-def test_with_one_it_is_taken_as_it_is_meant(tmp_path: Path, domain: dict[str, str], site: str) -> None:
-    done = compose(tmp_path, POSTGRES_PASSWORD="3c1f", **domain)
+@pytest.mark.parametrize("url", ["", "https://a.example.org"])
+def test_with_one_it_is_taken_as_it_is_meant(tmp_path: Path, url: str) -> None:
+    done = compose(tmp_path, POSTGRES_PASSWORD="3c1f", COINCHE_URL=url)
     assert done.returncode == 0, done.stderr
     services = yaml.safe_load(done.stdout)["services"]
     assert set(services) == set(SERVICES)
-    assert services["proxy"]["environment"] == {"COINCHE_DOMAIN": site}
+    assert services["proxy"]["environment"] == {"COINCHE_URL": url or ":80"}
     for name in ("app1", "app2", "worker"):
+        assert services[name]["environment"]["COINCHE_URL"] == url
         assert services[name]["environment"]["DATABASE_URL"] == "postgresql://coinche:3c1f@postgres/coinche"

@@ -1,6 +1,9 @@
 """Behind a proxy: who is believed about the way a request came; and the repository's own proxy before two real processes."""
 
 import asyncio
+import os
+import re
+import shutil
 import signal
 import ssl
 import subprocess
@@ -9,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
@@ -54,7 +58,7 @@ def caddy(folder: Path, site: str, *apps: Serving) -> Iterator[str]:
     with ExitStack() as stack:
         port, http_port = stack.enter_context(held(2))
         environment = {
-            "COINCHE_DOMAIN": f"{site}:{port}",
+            "COINCHE_URL": f"{site}:{port}",
             "COINCHE_APPS": " ".join(app.url.removeprefix("http://") for app in apps),
             "COINCHE_PROXY_ADMIN": "off",
             "COINCHE_HTTP_PORT": str(http_port),
@@ -146,3 +150,130 @@ async def test_behind_tls_the_page_speaks_and_its_cookie_is_secure(tmp_path: Pat
             assert '"probe"' in str(await line.recv())
         with pytest.raises(InvalidStatus, match="403"):
             await connect(address, ssl=anybody, origin=Origin("https://example.org"), proxy=None)
+
+
+# --- the recipes of docs/operating.md --------------------------------------------------------------------------------
+
+RECIPES = (Path(__file__).parents[2] / "docs" / "operating.md").read_text()
+MISSING = "nginx and openssl are missing, with which a recipe is tried: apt-get install nginx openssl"
+ANYBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+ANYBODY.check_hostname, ANYBODY.verify_mode = False, ssl.CERT_NONE
+
+
+def recipe(language: str, number: int = 0) -> str:
+    """A block of the page in this language."""
+    return str(re.findall(rf"^```{language}\n(.*?)^```", RECIPES, re.MULTILINE | re.DOTALL)[number])
+
+
+def put(text: str, *changes: tuple[str, str]) -> str:
+    """The text with other words in place of some that it has."""
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+def found(program: str) -> str:
+    """Where Debian has put a program, perhaps for root alone."""
+    path = shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin")
+    assert path, MISSING
+    return path
+
+
+@contextmanager
+def nginx(folder: Path, port: int, *changes: tuple[str, str]) -> Iterator[None]:
+    """nginx by the recipe on this port, which also compresses whatever it may."""
+    names = ["-subj", "/CN=localhost", "-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
+    made = [found("openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", *names]
+    subprocess.run(made, check=True, capture_output=True)
+    site = put(
+        recipe("nginx"),
+        ("443", f"127.0.0.1:{port}"),
+        ("/etc/ssl/coinche.example.org.pem", str(folder / "cert.pem")),
+        ("/etc/ssl/coinche.example.org.key", str(folder / "key.pem")),
+        *changes,
+    )
+    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    folders = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in kinds)
+    files = f"daemon off; master_process off; pid {folder}/nginx.pid; error_log stderr;\nevents {{}}\n"
+    text = f"{files}http {{\naccess_log off; gzip on; gzip_proxied any; gzip_types *; gzip_min_length 0;\n{folders}{site}}}\n"
+    (folder / "nginx.conf").write_text(text)
+    with running(folder, [found("nginx"), "-c", str(folder / "nginx.conf")], f"https://127.0.0.1:{port}", {}):
+        yield
+
+
+@contextmanager
+def caddy_by_recipe(folder: Path, port: int, http_port: int, number: int, *changes: tuple[str, str]) -> Iterator[None]:
+    """Caddy by the recipe on this port."""
+    options = f"{{\n admin off\n skip_install_trust\n http_port {http_port}\n}}\n"
+    (folder / "Caddyfile").write_text(options + put(recipe("caddyfile", number), *changes))
+    homes = {name: str(folder) for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME")}
+    command = [str(CADDY), "run", "--config", str(folder / "Caddyfile"), "--adapter", "caddyfile"]
+    with running(folder, command, f"https://localhost:{port}", homes):
+        yield
+
+
+@contextmanager
+def running(folder: Path, command: list[str], site: str, environment: dict[str, str]) -> Iterator[None]:
+    """A proxy that answers by TLS, whether what is behind it does or not."""
+    with (folder / "log").open("wb") as log, subprocess.Popen(command, env=environment, stdout=log, stderr=log) as process:
+        try:
+            deadline = time.monotonic() + PATIENCE
+            with httpx2.Client(verify=False, timeout=PATIENCE) as http:
+                while process.poll() is None and time.monotonic() < deadline:
+                    try:
+                        http.get(f"{site}/")
+                        break
+                    except httpx2.TransportError:
+                        time.sleep(0.05)
+            assert process.poll() is None, (folder / "log").read_text()
+            yield
+        finally:
+            process.terminate()
+
+
+@pytest.mark.parametrize("path", ["", "/coinche", "/coinche stripped"])
+@pytest.mark.parametrize("program", ["nginx", "caddy"])
+async def test_a_recipe_serves_page_api_socket_and_streams(
+    tmp_path: Path, redis_url: str, database_url: str, program: str, path: str
+) -> None:
+    path, _, is_stripped = path.partition(" ")
+    with ExitStack() as stack:
+        port, http_port = stack.enter_context(held(2))
+        site = f"https://localhost:{port}{path}"
+        urls = {"REDIS_URL": redis_url, "DATABASE_URL": database_url, "COINCHE_URL": site}
+        coinche = stack.enter_context(app(tmp_path, urls))
+        behind = urlsplit(coinche.url).netloc
+        if program == "nginx":
+            changes = [("127.0.0.1:8000", behind + ("/" if is_stripped else ""))]
+            changes += [("location / {", f"location {path}/ {{")] if path else []
+            stack.enter_context(nginx(tmp_path, port, *changes))
+        else:
+            name = "example.org" if path else "coinche.example.org"
+            changes = [("127.0.0.1:8000", behind), (f"{name} {{", f"localhost:{port} {{")]
+            changes += [("handle /", "handle_path /")] if is_stripped else []
+            stack.enter_context(caddy_by_recipe(tmp_path, port, http_port, 1 if path else 0, *changes))
+        await play_through(site, path)
+        assert "a proxy" not in coinche.stop(signal.SIGTERM)
+
+
+async def play_through(site: str, path: str) -> None:
+    """A newcomer loads the page and a file, makes a table, watches its events come one by one, and its socket."""
+    origin = site.removesuffix(path)
+    async with httpx2.AsyncClient(verify=ANYBODY, timeout=PATIENCE, headers={"Origin": origin}) as http:
+        page = await http.get(f"{site}/t/3f-k2m7q9x4wz")
+        (script,) = re.findall(r'src="(\S+/js/app\.js)"', page.text)
+        assert (await http.get(origin + script)).status_code == 200
+        assert "strict-transport-security" not in page.headers  # of localhost, which is the name of other servers too
+        made = await http.post(f"{site}/api/v1/me", json={"name": "Ada"})
+        assert {"; secure", f"; path={path or '/'}"} <= set(re.findall(r"; [^;]+", made.headers["set-cookie"].lower()))
+        opened = await http.post(f"{site}/api/v1/tables", json={})
+        assert (await http.get(origin + opened.headers["location"])).json()["id"] == opened.json()["id"]
+        asked = {"Accept": "text/event-stream", "Accept-Encoding": "gzip"}
+        async with http.stream("GET", f"{site}/api/v1/tables/{opened.json()['id']}/events", headers=asked) as events:
+            assert events.headers["cache-control"] == "no-store, no-transform"
+            assert "event: welcome" in await anext(events.aiter_text())  # while the answer goes on
+        bare = await http.get(site)
+        assert bare.status_code == 200 or bare.headers["location"] in (f"{path}/", f"{site}/")
+    async with connect(site.replace("https", "wss") + "/ws?v=1", ssl=ANYBODY, origin=Origin(origin), proxy=None) as line:
+        assert '"probe"' in str(await line.recv())

@@ -25,8 +25,8 @@ from app.tables.commands import HouseDeals
 from app.tables.history import tell
 from app.tables.table import House, Person
 from app.web import errors
+from app.web.address import COOKIE
 from app.web.history import router
-from app.web.identity import COOKIE
 from app.wire.archive import write_row
 from tests.described import as_described
 from tests.finished import FOUR, Script, played, store

@@ -13,6 +13,7 @@ from app.embedded import Servers
 from app.game.rules import PRESETS
 from app.store.log import RedisLog
 from app.store.server import connect
+from app.web.address import COOKIE
 from app.web.media import LINES
 from tests.described import description
 from tests.finished import played, store
@@ -96,7 +97,7 @@ def token_for(*scopes: str) -> Json:
 
 async def test_a_guest_who_tries_every_edge_finds_nothing(url: str, tmp_path: Path) -> None:
     async with person(url, "Nina") as nina:
-        settings = SETTINGS.format(url=url, header=f'Cookie = "{nina.cookie}"', endless="false")
+        settings = SETTINGS.format(url=url, header=f'Cookie = "{COOKIE}={nina.cookie.partition("=")[2]}"', endless="false")
         said = await found(tmp_path, settings, "--phases", "coverage")
         assert not said, said
 

@@ -28,8 +28,8 @@ from app.store.history import SqlHistory
 from app.store.limits import NoLimits
 from app.store.postgres import connect
 from app.web import errors
+from app.web.address import COOKIE
 from app.web.history import router
-from app.web.identity import COOKIE
 
 GAMES = 2_000
 LOGS = 12

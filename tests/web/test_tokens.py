@@ -19,7 +19,7 @@ from app.game.rules import PRESETS
 from app.store.log import RedisLog
 from app.tables.tokens import MOST_BOTS, MOST_TOKENS
 from app.web import ear, gate, socket
-from app.web.identity import COOKIE
+from app.web.address import COOKIE
 from tests.finished import played, store
 from tests.people import PATIENCE, Json, Person, Site, open_table, people, person, play, program, running_site
 

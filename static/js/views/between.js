@@ -4,6 +4,7 @@
 import { html, nothing } from "../vendor/lit.js";
 import * as api from "../api.js";
 import { atTable } from "../actions.js";
+import { href } from "../base.js";
 import { card } from "../cards.js";
 import { language, num, t } from "../i18n.js";
 import { cardAloud, coded, other, sideOf } from "../words.js";
@@ -138,8 +139,8 @@ export function gameOver(session, view) {
         : ready
           ? html`<p class="muted" role="status">${t("result.waiting", { names: waiting.join(", ") })}</p>`
           : html`<button class="brass-button wide" type="button" data-testid="play-again" @click=${again}>${t("result.again")}</button>`}
-      ${session.table?.games ? html`<a class="plain-button wide" href="/g/${session.id}/${session.table.games}" data-testid="read-game">${t("result.read")}</a>` : nothing}
-      <a class="plain-button wide" href="/" data-testid="back-to-lobby">${t("result.lobby")}</a>
+      ${session.table?.games ? html`<a class="plain-button wide" href=${href(`/g/${session.id}/${session.table.games}`)} data-testid="read-game">${t("result.read")}</a>` : nothing}
+      <a class="plain-button wide" href=${href("/")} data-testid="back-to-lobby">${t("result.lobby")}</a>
     </div>
   </section>`;
 }

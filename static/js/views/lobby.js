@@ -4,6 +4,7 @@
 import { html, nothing, repeat } from "../vendor/lit.js";
 import * as api from "../api.js";
 import { joinTable, playHouse } from "../actions.js";
+import { href } from "../base.js";
 import { num, t } from "../i18n.js";
 import { pathOf, tableIn } from "../place.js";
 import { changed, prefer, state } from "../store.js";
@@ -81,7 +82,7 @@ export function lobby() {
   if (state.me && state.lobby.games === null && watching) void ownGames();
   return html`<div class="lobby">
     <header class="lobby-top">
-      <a class="wordmark" href="/">Coinche</a>
+      <a class="wordmark" href=${href("/")}>Coinche</a>
       <span class="grow"></span>
       ${languageSwitch()}
       <button class="icon-button" type="button" aria-label=${t("menu.title")} data-testid="menu" @click=${openMenu}>${icon("menu")}</button>
@@ -219,11 +220,11 @@ function tableRow(table) {
     </div>
     <div class="table-do">
       ${mine
-        ? html`<a class="brass-button" href=${pathOf(table.id)}>${t("tables.back")}</a>`
+        ? html`<a class="brass-button" href=${href(pathOf(table.id))}>${t("tables.back")}</a>`
         : free > 0
           ? html`<button class="plain-button" type="button" data-testid="join" @click=${() => joinTable(table.id)}>${t("tables.join")}</button>`
           : nothing}
-      ${mine ? nothing : html`<a class="quiet-button" href=${pathOf(table.id)} data-testid="watch">${t("tables.watch")}</a>`}
+      ${mine ? nothing : html`<a class="quiet-button" href=${href(pathOf(table.id))} data-testid="watch">${t("tables.watch")}</a>`}
     </div>
   </li>`;
 }
@@ -256,7 +257,7 @@ function gamesPart() {
     <h2>${t("games.title")}</h2>
     <ul class="games">
       ${games.slice(0, 12).map(
-        (game) => html`<li><a class="row-button" href="/g/${game.id}" data-testid="game-row">${gameLine(game)}</a></li>`,
+        (game) => html`<li><a class="row-button" href=${href(`/g/${game.id}`)} data-testid="game-row">${gameLine(game)}</a></li>`,
       )}
     </ul>
   </section>`;

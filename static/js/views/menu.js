@@ -3,6 +3,7 @@
 
 import { html, nothing } from "../vendor/lit.js";
 import { closeTable, leaveTable } from "../actions.js";
+import { href } from "../base.js";
 import { LANGUAGES, t } from "../i18n.js";
 import { PACES } from "../pace.js";
 import { wake } from "../sound.js";
@@ -90,7 +91,7 @@ function ways() {
   const { seat, table } = session;
   const playing = table?.status === "playing";
   return html`<div class="menu-ways">
-    <a class="plain-button wide" href="/" data-testid="to-lobby">${t("menu.lobby")}</a>
+    <a class="plain-button wide" href=${href("/")} data-testid="to-lobby">${t("menu.lobby")}</a>
     ${seat === null ? nothing : playing ? twice("leave", leaveTable) : once("leave", leaveTable)}
     ${session.isHost && table?.closable ? twice("close", closeTable) : nothing}
   </div>`;

@@ -2,6 +2,7 @@
 // The table: the line on top, the felt, what lies before one, and a column on either side.
 
 import { html, nothing } from "../vendor/lit.js";
+import { href } from "../base.js";
 import { t } from "../i18n.js";
 import { changed, state } from "../store.js";
 import { betweenDeals, gameOver, readerOf } from "./between.js";
@@ -47,7 +48,7 @@ function gone() {
   return html`<main class="gone" data-testid="gone">
     <h1 data-testid="no-table">${t("gone.title")}</h1>
     <p class="muted">${t("gone.lead")}</p>
-    <a class="brass-button" href="/">${t("gone.lobby")}</a>
+    <a class="brass-button" href=${href("/")}>${t("gone.lobby")}</a>
   </main>`;
 }
 

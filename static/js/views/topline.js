@@ -2,6 +2,7 @@
 // The line above the felt: the score, the contract, and the ways to the rest.
 
 import { html, nothing } from "../vendor/lit.js";
+import { href } from "../base.js";
 import { num, t } from "../i18n.js";
 import { changed, prefer, state } from "../store.js";
 import { bid, factor, other, sideOf } from "../words.js";
@@ -31,7 +32,7 @@ export function topline(session) {
     changed();
   };
   return html`<header class="topline">
-    ${view ? score(session, view) : html`<a class="wordmark small" href="/">Coinche</a>`}
+    ${view ? score(session, view) : html`<a class="wordmark small" href=${href("/")}>Coinche</a>`}
     <span class="grow"></span>
     ${view
       ? html`<button class="contract-chip" type="button" data-testid="contract" @click=${() => toggle("left")}>${contractWords(session, view)}<span class="aloud">, ${t("auction.show")}</span></button>`

@@ -4,8 +4,10 @@
 import { html, nothing } from "../vendor/lit.js";
 import * as api from "../api.js";
 import { atTable, copy, sitDown } from "../actions.js";
+import { link } from "../base.js";
 import { t } from "../i18n.js";
 import { changed, state } from "../store.js";
+import { pathOf } from "../place.js";
 import { nameForm } from "./name.js";
 import { icon, rulesLine } from "./parts.js";
 
@@ -22,7 +24,7 @@ export function waiting(session) {
   const missing = table.seats.filter((one) => one.kind === "person" && !one.ready && one.seat !== seat).map((one) => one.name ?? "");
   return html`<section class="waiting" aria-label=${t("waiting.title")}>
     <p class="waiting-rules muted">${rulesLine(table)}</p>
-    ${share()}
+    ${share(table.id)}
     <p class="waiting-line" role="status">${free > 0
       ? t("waiting.free", { count: free })
       : missing.length
@@ -44,11 +46,13 @@ export function waiting(session) {
   </section>`;
 }
 
-function share() {
+/** @param {string} table */
+function share(table) {
+  const address = link(pathOf(table));
   /** @param {Event} event */
   const onCopy = async (event) => {
     const row = /** @type {HTMLElement} */ (event.currentTarget).closest(".share");
-    copied = await copy(location.href, /** @type {HTMLInputElement | null} */ (row?.querySelector("input") ?? null));
+    copied = await copy(address, /** @type {HTMLInputElement | null} */ (row?.querySelector("input") ?? null));
     changed();
     setTimeout(() => {
       copied = false;
@@ -57,7 +61,7 @@ function share() {
   };
   return html`<div class="share">
     <label for="share" class="aloud">${t("waiting.link")}</label>
-    <input id="share" readonly data-testid="share-link" .value=${location.href} @focus=${(/** @type {FocusEvent} */ event) => /** @type {HTMLInputElement} */ (event.target).select()}>
+    <input id="share" readonly data-testid="share-link" .value=${address} @focus=${(/** @type {FocusEvent} */ event) => /** @type {HTMLInputElement} */ (event.target).select()}>
     <button class="plain-button" type="button" data-testid="copy-link" @click=${onCopy}>${icon("copy")} ${t(copied ? "waiting.copied" : "waiting.copy")}</button>
   </div>`;
 }
