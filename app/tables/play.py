@@ -18,7 +18,18 @@ from app.tables.judge import decide, may_close
 from app.tables.mirror import End, Mirror
 from app.tables.notices import notice_of
 from app.tables.ports import Appended, At, Entry, Finished, GameLog, Known, Lobby, NewerFormat, Stale, Tail, Timer
-from app.tables.table import GameStarted, Happened, HostChanged, Place, ReadyChanged, SeatLeft, SeatTaken, Table, evolve_all
+from app.tables.table import (
+    GameAbandoned,
+    GameStarted,
+    Happened,
+    HostChanged,
+    Place,
+    ReadyChanged,
+    SeatLeft,
+    SeatTaken,
+    Table,
+    evolve_all,
+)
 
 TRIES = 40
 """How often an action is judged because others acted in between: four seats and the house may all do so at once."""
@@ -125,7 +136,7 @@ class Tables:
         others were faster too often.
         """
         mirror = self._mirrors.get(table) or await self.mirror(table)
-        name = f"{'house' if by.person is None else by.person}:{cid}"
+        name = _name(by, cid)
         for attempt in range(TRIES):
             refused: Refused | None = None
             try:
@@ -154,6 +165,14 @@ class Tables:
                     await self.catch_up(mirror)
         raise Refused(Why.BUSY)
 
+    async def refuse(self, table: str, by: Actor, cid: str, why: Why) -> At:
+        """Raises `Refused`, unless this command was stored before: then it is answered as it was."""
+        mirror = await self.mirror(table)
+        known = await self._log.find(table, _name(by, cid))
+        if known is None:
+            raise Refused(why)
+        return (mirror.epoch, known)
+
     async def close(self, table: str, by: Actor) -> None:
         """Close a table for good, whoever is connected; raises `Refused`, with `BUSY` while a finished game is not archived."""
         for attempt in range(TRIES):
@@ -178,7 +197,7 @@ class Tables:
         before = mirror.table
         entry = Entry(mirror.seq + 1, by.person, command, events)
         begins = any(isinstance(event, GameStarted) for event in events)
-        ends = before.game is not None and any(isinstance(event, GameWon) for event in events)
+        ends = before.game is not None and any(isinstance(event, GameWon | GameAbandoned) for event in events)
         epoch, after = mirror.epoch, evolve_all(before, events)
         answer = await self._log.append(
             before.id,
@@ -224,8 +243,13 @@ class Tables:
         return mirror
 
 
-_OF_THE_LOBBY = (SeatTaken, SeatLeft, HostChanged, ReadyChanged, GameStarted, GameWon)
+_OF_THE_LOBBY = (SeatTaken, SeatLeft, HostChanged, ReadyChanged, GameStarted, GameWon, GameAbandoned)
 """What changes the table's line in the lobby."""
+
+
+def _name(by: Actor, cid: str) -> str:
+    """What a command is known by."""
+    return f"{'house' if by.person is None else by.person}:{cid}"
 
 
 def _timer(before: Table, after: Table) -> Timer | None:

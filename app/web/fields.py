@@ -18,6 +18,7 @@ FIELDS: Mapping[str, str] = {
     "api": "Address of the JSON",
     "appendfsync": "When the log of the store reaches the disk",
     "appendonly": "Whether the store keeps a log on disk: `yes` or `no`",
+    "asking": "Seats whose people ask that the host, who does nothing, make way",
     "at": "The moment: [epoch, seq], of which the higher, compared in this order, is the later",
     "auction": "Calls in turn from the seat after the dealer on, each [seat, word] or [seat, value, trump]",
     "average_bid": "Mean of the bids in points, a capot as 250; null where none was declared",
