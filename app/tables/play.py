@@ -50,6 +50,7 @@ class Tables:
         self._log = log
         self._lobby = lobby
         self._mirrors: OrderedDict[str, Mirror] = OrderedDict()
+        self._newer: set[str] = set()
         self.on_duty: Callable[[str], None] = lambda table: None
         """Called with a table where the house has something to do at once."""
 
@@ -62,7 +63,11 @@ class Tables:
         """The table as the log has it now. Raises `Refused` if there is none of that name, `NewerFormat` as `catch_up` does."""
         known = self._mirrors.get(table)
         if known is None:
-            stored = await self._log.load(table)
+            try:
+                stored = await self._log.load(table)
+            except NewerFormat as newer:
+                self._note_newer(table, newer)
+                raise
             if stored is None:
                 raise Refused(Why.NO_SUCH_TABLE)
             # Another task may have loaded it meanwhile; there is one mirror of a table, or watchers would miss entries.
@@ -85,7 +90,8 @@ class Tables:
         try:
             while not await self._take_up(mirror):
                 pass
-        except NewerFormat:
+        except NewerFormat as newer:
+            self._note_newer(mirror.table.id, newer)
             self._end(mirror, "newer_release")
             raise
         except Refused as refused:
@@ -122,6 +128,12 @@ class Tables:
         if await self._log.begin_epoch(mirror.table.id, tail.at, epoch):
             metrics.lost_ends.inc()
             _log.error("a log has lost its end", table=mirror.table.id, had=mirror.at, has=tail.at, epoch=epoch)
+
+    def _note_newer(self, table: str, newer: NewerFormat) -> None:
+        """Say once of each table that it is left to a newer release: after going back to this one there may be none."""
+        if table not in self._newer and len(self._newer) < KEPT:
+            self._newer.add(table)
+            _log.warning("a newer release has written this table, and it is left to that", table=table, newer=str(newer))
 
     def _end(self, mirror: Mirror, why: End) -> None:
         if self._mirrors.get(mirror.table.id) is mirror:
