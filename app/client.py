@@ -293,7 +293,7 @@ class TableLine:
         known = self._waiting.get(cid or "")
         if known is None or known[1].done():
             return
-        if why is Why.BUSY:  # perhaps stored, perhaps not: the same command, sent again, is answered
+        if why in (Why.BUSY, Why.NEWER_RELEASE):  # perhaps stored, perhaps not: the same command, sent again, is answered
             asyncio.get_running_loop().call_later(0.3, lambda: asyncio.ensure_future(self.send(known[0])))
         else:
             known[1].set_exception(Refused(why))
@@ -327,7 +327,7 @@ def _after(sign: str, at: At | None) -> str:
 
 def _raise_if_final(error: Exception) -> None:
     """Unless what failed may be tried again as it was."""
-    if isinstance(error, Refused) and error.why not in (Why.BUSY, Why.TOO_FAST):
+    if isinstance(error, Refused) and error.why not in (Why.BUSY, Why.NEWER_RELEASE, Why.TOO_FAST):
         raise error
 
 

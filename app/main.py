@@ -107,7 +107,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with joined(settings, redis_url, database_url) as on:
             company = RedisCompany(on.redis, settings.table_days, on.clock)
-            hub = Hub(on.tables, on.bell, company, on.clock)
+            hub = Hub(on.tables, on.bell, company, on.clock, on.lobby)
             hub.on_leaving = on.croupier.leave
             limits = RedisLimits(on.redis) if settings.limits else NoLimits()
             app.state.parts = Parts(

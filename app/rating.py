@@ -3,12 +3,13 @@
 PlackettLuce of openskill with a beta of 25: in a game so full of luck the usual 25/6 is over-confident, worse than a coin.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from openskill.models import PlackettLuce
 
 from app.game.rules import Rules, preset_of
-from app.game.seats import SEATS, Side
+from app.game.seats import SEATS, Seat, Side
 
 MU, SIGMA = 25.0, 25 / 3
 BETA, TAU = 25.0, 25 / 300
@@ -35,9 +36,13 @@ def shown(rating: Rating) -> int:
     return round(SHOWN_AT_FIRST + SHOWN_PER_POINT * (rating.mu - 3 * rating.sigma))
 
 
-def counts(rules: Rules, people: int) -> bool:
-    """Whether a game is rated: four people, under a preset that nobody changed."""
-    return people == len(SEATS) and preset_of(rules) is not None
+def is_rated(rules: Rules, people: Collection[Seat], acted: Collection[Seat], played_out: bool) -> bool:
+    """Whether a game is rated: under a preset that nobody changed, played to its end, by four people who all took part.
+
+    `people`: the seats of people who are no bots; `acted`: the seats whose people called or played a card themselves.
+    """
+    everybody = set(SEATS)
+    return played_out and preset_of(rules) is not None and everybody <= set(people) and everybody <= set(acted)
 
 
 def after(before: tuple[Rating, ...], winner: Side) -> tuple[Rating, ...]:

@@ -25,7 +25,7 @@ from app.game.rules import PRESETS, Rules
 from app.game.seats import SEATS, Seat, Side
 from app.game.shuffle import LEAST_PART, SECRET_BYTES, commitment
 from app.game.view import view
-from app.rating import Rating, after, counts, shown
+from app.rating import Rating, after, is_rated, shown
 from app.store.bulk import AlreadyThere, Record, are_there, filling, prepared
 from app.store.keys import SHARDS
 from app.store.rows import Values, deal_rows, game_row, seat_row, tallies_of
@@ -147,6 +147,7 @@ def play(preset: str, seed: str) -> Played:
         entries.append(Entry(len(entries) + 1, by.person, command, events, len(entries) * A_MOVE))
         table = evolve_all(table, events)
     told = tell(opened, entries)
+    assert told.winner is not None
     tallies = tallies_of(told.game.rules, entries)
     log = zlib.compress("\n".join(map(write_entry, entries)).encode())
     return Played(
@@ -299,7 +300,7 @@ def _retold(plan: Plan, people: Sequence[Somebody], pool: Sequence[Played], prog
     for done, game in enumerate(games, 1):
         seated = [known[one.id] if isinstance(one, Person) else None for one in game.occupants]
         persons = [one for one in seated if one is not None]
-        if counts(game.of.rules, len(persons)):
+        if is_rated(game.of.rules, SEATS[: len(persons)], SEATS, played_out=True):
             before = tuple(one.rating for one in persons)
             game = replace(game, before=before, after=after(before, game.of.winner))
         for seat, one in zip(SEATS, seated, strict=True):

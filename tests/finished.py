@@ -14,7 +14,7 @@ from app.game.shuffle import SECRET_BYTES
 from app.game.state import Bidding, Dealing, Game, Playing
 from app.game.tricks import legal_cards
 from app.store.log import RedisLog
-from app.tables.commands import HOUSE, Actor, Command, HouseDeals, HousePlays, HouseStarts, InGame
+from app.tables.commands import HOUSE, Actor, Command, HouseDeals, HousePlays, HouseStarts, InGame, Leave
 from app.tables.judge import decide
 from app.tables.ports import Appended, Entry, Finished
 from app.tables.table import GameStarted, Occupant, Person, Place, Table, evolve_all
@@ -53,6 +53,29 @@ def played(
     return Script(opened, entries, state)
 
 
+def abandoned(script: Script, after: int) -> Script:
+    """The same game, but after so many entries all people leave it."""
+    state, entries = script.opened, list(script.entries[:after])
+    for entry in entries:
+        state = evolve_all(state, entry.events)
+    for person in state.people:
+        events = decide(state, Actor(person.id), Leave())
+        entries.append(Entry(len(entries) + 1, person.id, Leave(), events))
+        state = evolve_all(state, events)
+    return Script(script.opened, entries, state)
+
+
+def played_for(script: Script, *idle: Seat) -> Script:
+    """The same game, but the house has played for these seats."""
+    entries = [
+        Entry(one.seq, None, HousePlays(one.command.action), one.events)
+        if isinstance(one.command, InGame) and one.command.action.seat in idle
+        else one
+        for one in script.entries
+    ]
+    return Script(script.opened, entries, script.closed)
+
+
 async def store(log: RedisLog, script: Script) -> Sequence[Entry]:
     """Put a game into a log, as it would have come there; returns what the log then holds."""
     await log.prepare()
@@ -66,7 +89,7 @@ async def store(log: RedisLog, script: Script) -> Sequence[Entry]:
             entry,
             None,
             script.opened if begins else None,
-            Finished(script.game.id) if ends else None,
+            Finished(f"{script.opened.id}/1") if ends else None,
         )
         assert isinstance(done, Appended)
     return await log.between(script.opened.id, 1, len(script.entries))

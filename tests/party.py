@@ -69,7 +69,7 @@ class Party:
                 except ConnectionError:  # its answer was lost
                     await asyncio.sleep(0.05)
                 except Refused as no:
-                    if no.why is not Why.BUSY:  # the one whose answer was lost had done it
+                    if no.why not in (Why.BUSY, Why.NEWER_RELEASE):  # the one whose answer was lost had done it
                         return
                     await asyncio.sleep(0.05)
                 else:

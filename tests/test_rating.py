@@ -1,12 +1,13 @@
 """Ratings move by what happened, in proportion to how surprising it was, and only for games that count."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from app.game.rules import PRESETS
+from app.game.rules import PRESETS, Rules
 from app.game.seats import SEATS, Side
-from app.rating import Rating, after, counts, shown
+from app.rating import Rating, after, is_rated, shown
 
 NEW = Rating()
 FOUR_NEW = (NEW,) * 4
@@ -54,8 +55,27 @@ def test_who_is_well_known_moves_less_than_who_is_new() -> None:
     assert rated[0].mu - NEW.mu > rated[2].mu - known.mu > 0
 
 
-def test_only_four_people_under_an_unchanged_preset_count() -> None:
-    for rules in PRESETS.values():
-        assert counts(rules, 4)
-        assert not counts(rules, 3)
-        assert not counts(replace(rules, target=rules.target + 1), 4)
+RATED: dict[str, Any] = {"people": SEATS, "acted": SEATS, "played_out": True}
+
+
+@pytest.mark.parametrize("rules", PRESETS.values(), ids=PRESETS)
+def test_a_game_that_four_people_have_played_to_its_end_is_rated(rules: Rules) -> None:
+    assert is_rated(rules, **RATED)
+
+
+@pytest.mark.parametrize(
+    "lacking",
+    [
+        *({"people": set(SEATS) - {seat}} for seat in SEATS),
+        *({"acted": set(SEATS) - {seat}} for seat in SEATS),
+        {"acted": ()},
+        {"played_out": False},
+    ],
+    ids=str,
+)
+def test_one_with_a_bot_or_with_somebody_who_took_no_part_or_that_was_left_is_not(lacking: dict[str, Any]) -> None:
+    assert not is_rated(PRESETS["announced-701"], **(RATED | lacking))
+
+
+def test_neither_is_one_under_rules_that_a_table_has_changed() -> None:
+    assert not is_rated(replace(PRESETS["announced-701"], target=300), **RATED)

@@ -137,7 +137,7 @@ class Book:
     def refuse(self, cid: str, why: str) -> None:
         """A command was refused."""
         self.refusals[why] += 1
-        if why == "busy":  # no answer yet
+        if why in ("busy", "newer_release"):  # no answer yet
             return
         asked = self.asked[cid]
         if asked.at is None:

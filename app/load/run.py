@@ -154,7 +154,7 @@ class Load:
             except Refused as no:
                 if no.why in _SETTLED:
                     return {}
-                if no.why not in (Why.BUSY, Why.INTERNAL) or time.monotonic() > deadline:
+                if no.why not in (Why.BUSY, Why.NEWER_RELEASE, Why.INTERNAL) or time.monotonic() > deadline:
                     raise
             await asyncio.sleep(0.3)
 

@@ -21,14 +21,14 @@ from sqlalchemy.orm import selectinload
 from app import metrics
 from app.game.refusal import Refused, Why
 from app.game.seats import SEATS, Seat
-from app.rating import Rating, after, counts, shown
+from app.rating import Rating, after, is_rated, shown
 from app.store.keys import SHARDS, TABLE_DAYS, Keys, dead_of, kept_ms, outboxes
 from app.store.log import RedisLog
 from app.store.models import Deal, Game, GameSeat, LogEntry, Player
 from app.store.postgres import is_away
 from app.store.rows import counted, deal_rows, entry_rows, game_row, names_of, seat_row, tallies_of
 from app.store.server import AWAY, Store, call, reply, together
-from app.tables.history import Tally, Told, folded, tally, tell
+from app.tables.history import Ended, Tally, Told, folded, tally, tell
 from app.tables.hooks import finished
 from app.tables.ports import Entry, NewerFormat
 from app.tables.table import Person
@@ -206,7 +206,8 @@ async def keep(session: AsyncSession, told: Told, entries: Sequence[Entry]) -> b
     """Store a game with all that follows from it, unless it is there already; returns whether it was not."""
     game = told.game
     people = {seat: one for seat, one in zip(SEATS, told.occupants, strict=True) if isinstance(one, Person)}
-    rated = counts(game.rules, sum(not one.is_bot for one in people.values()))
+    players_seats = [seat for seat, one in people.items() if not one.is_bot]
+    rated = is_rated(game.rules, players_seats, told.acted, told.ended is Ended.PLAYED)
     tallies = tallies_of(game.rules, entries)
     row = game_row(told, rated, tallies)
     new = await session.scalar(insert_if(Game).values(row).on_conflict_do_nothing().returning(Game.id))
@@ -214,7 +215,9 @@ async def keep(session: AsyncSession, told: Told, entries: Sequence[Entry]) -> b
         return False
     players = await _locked(session, people.values(), told.finished)
     before = {seat: Rating(players[one.id].mu, players[one.id].sigma) for seat, one in people.items()} if rated else {}
-    rates = dict(zip(SEATS, after(tuple(before[seat] for seat in SEATS), told.winner), strict=True)) if rated else {}
+    rates: dict[Seat, Rating] = {}
+    if rated and told.winner is not None:
+        rates = dict(zip(SEATS, after(tuple(before[seat] for seat in SEATS), told.winner), strict=True))
     for seat, one in people.items():
         _count(players[one.id], one.name, told, seat, rates.get(seat))
     seats = [seat_row(row, told.occupants, seat, tallies[seat], before.get(seat), rates.get(seat)) for seat in SEATS]
@@ -285,8 +288,8 @@ async def _locked(session: AsyncSession, people: Iterable[Person], finished: int
 
 
 def _count(player: Player, name: str, told: Told, seat: Seat, rating: Rating | None) -> None:
-    """Add a game to what is known of a player, who goes by the name of the last one."""
-    player.games += 1
+    """Add a game to what is known of a player, who goes by the name of the last one. An abandoned one is none."""
+    player.games += told.winner is not None
     player.won += seat.side is told.winner
     if told.finished >= player.played:
         player.name, player.folded, player.played = name, folded(name), told.finished

@@ -7,7 +7,7 @@ from app.game.seats import Seat
 from app.store.broken import read_or_pass
 from app.store.dice import now_ms
 from app.store.keys import HERE, TABLE_DAYS, Keys, kept_ms
-from app.store.server import Store, call, reply
+from app.store.server import Store, call, reply, together
 from app.tables.ports import Said
 from app.wire.log import read_said, write_said
 
@@ -39,8 +39,12 @@ class RedisCompany:
         await call(self._redis, "lag", [Keys(table).meta], f"lag{int(seat)}", str(lag))
 
     async def present(self, table: str) -> Sequence[str | None]:
-        members = await reply(self._redis.zrangebyscore(Keys(table).here, self._clock(), "+inf"))
-        return tuple(member.partition(" ")[2] or None for member in members)
+        return _people(await reply(self._redis.zrangebyscore(Keys(table).here, self._clock(), "+inf")))
+
+    async def present_at(self, tables: Sequence[str]) -> Sequence[Sequence[str | None]]:
+        now = self._clock()
+        found = await together(self._redis, lambda to: [to.zrangebyscore(Keys(one).here, now, "+inf") for one in tables])
+        return [() if isinstance(members, Exception) else _people(members) for members in found]
 
     async def say(self, table: str, said: Said) -> None:
         keys = Keys(table)
@@ -52,3 +56,7 @@ class RedisCompany:
         key = Keys(table).talk
         lines = [read_or_pass(read_said, line, key) for line in await reply(self._redis.lrange(key, 0, -1))]
         return tuple(said for said in lines if said is not None)
+
+
+def _people(members: Sequence[str]) -> tuple[str | None, ...]:
+    return tuple(member.partition(" ")[2] or None for member in members)

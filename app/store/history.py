@@ -6,6 +6,7 @@ from heapq import merge
 from itertools import islice
 from typing import Any
 
+import structlog
 from sqlalchemy import ColumnElement, Double, Select, String, Text, cast, exists, func, or_, select, tuple_
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.exc import SQLAlchemyError
@@ -24,6 +25,7 @@ from app.tables.history import (
     Bookmark,
     CoincheCount,
     ContractCount,
+    Ended,
     Filter,
     GameRecord,
     GameRow,
@@ -38,9 +40,12 @@ from app.tables.history import (
     tell_deals,
     with_sheet,
 )
+from app.tables.ports import NewerFormat
 from app.tables.table import is_bot
 from app.tables.tasks import Thread
 from app.wire.archive import read_archived, read_row, read_rules
+
+_log = structlog.get_logger()
 
 FORM = 10
 """How many of the last games are a player's form."""
@@ -63,6 +68,7 @@ class SqlHistory:
         query = select(Player).limit(limit)
         if not everyone:
             query = query.where(Player.rated > 0)
+        query = query.where(Player.games > 0)  # or all that one has played was abandoned
         if name is None:
             query = query.order_by(Player.rating.desc(), Player.id.desc())
             if after is not None:
@@ -86,7 +92,7 @@ class SqlHistory:
                 return None
             counts = (await session.execute(_counts(id))).all()
             partner = (await session.execute(_best_partner(id))).first()
-            last = select(GameSeat.won).where(GameSeat.player == id, GameSeat.finished.is_not(None))
+            last = select(GameSeat.won).where(GameSeat.player == id, GameSeat.won.is_not(None))
             form = await session.scalars(last.order_by(GameSeat.finished.desc(), GameSeat.game.desc()).limit(FORM))
             return _statistics(player, counts, None if partner is None else PartnerCount(*partner), tuple(map(bool, form)))
 
@@ -102,9 +108,16 @@ class SqlHistory:
             for one in found:
                 row = _game(one, which.player)
                 after = bookmark_of_game(row)
-                if not whole:
-                    yield await _thread.do(_with_sheet, row, one.rules, one.deals)
-                elif (told := await self._whole(one.id, which.player)) is not None:
+                try:
+                    told = (
+                        await self._whole(one.id, which.player)
+                        if whole
+                        else await _thread.do(_with_sheet, row, one.rules, one.deals)
+                    )
+                except NewerFormat as newer:
+                    _log.warning("a game of a newer release was left out of an export", game=one.id, newer=str(newer))
+                    continue
+                if told is not None:
                     yield told
             if len(found) < EXPORTED_AT_ONCE:
                 return
@@ -269,7 +282,7 @@ def _counts(player: str) -> Select[Any]:
     trumps = [func.sum(GameSeat.trumps[place]).label(trump.name) for place, trump in enumerate(Trump, 1)]
     won = func.count().filter(GameSeat.won.is_(True)).label("won")
     query = select(GameSeat.preset, func.count().label("games"), won, *sums, *trumps)
-    return query.where(GameSeat.player == player, GameSeat.finished.is_not(None)).group_by(GameSeat.preset)
+    return query.where(GameSeat.player == player, GameSeat.won.is_not(None)).group_by(GameSeat.preset)
 
 
 def _best_partner(player: str) -> Select[str, str, int, int]:
@@ -277,7 +290,12 @@ def _best_partner(player: str) -> Select[str, str, int, int]:
     games, won = func.count(), func.count().filter(GameSeat.won.is_(True))
     together = (
         select(GameSeat.partner, games.label("games"), won.label("won"))
-        .where(GameSeat.player == player, GameSeat.partner.is_not(None), GameSeat.listed.is_(True))
+        .where(
+            GameSeat.player == player,
+            GameSeat.partner.is_not(None),
+            GameSeat.listed.is_(True),
+            GameSeat.won.is_not(None),
+        )
         .group_by(GameSeat.partner)
         .order_by(((won + 1) / cast(games + 2, Double)).desc(), games.desc(), GameSeat.partner)
         .limit(1)
@@ -319,21 +337,26 @@ def _player(one: Player) -> PlayerRow:
 
 
 def _game(one: Game, of: str | None) -> GameRow:
-    winner = Side(one.winner)
+    winner = None if one.winner is None else Side(one.winner)
     return GameRow(
         id=one.id,
         table=one.table_id,
         number=one.number,
         preset=one.preset,
         rated=one.rated,
+        ended=Ended(one.ended),
         started=one.started,
         finished=one.finished,
         totals=BySide(one.total_a, one.total_b),
         winner=winner,
         deal_count=one.deal_count,
         seats=tuple(_seat(seat) for seat in one.seats),
-        won=next((Seat(seat.seat).side is winner for seat in one.seats if of is not None and seat.player == of), None),
+        won=None if winner is None else _has_won(one.seats, of, winner),
     )
+
+
+def _has_won(seats: Sequence[GameSeat], player: str | None, winner: Side) -> bool | None:
+    return next((Seat(seat.seat).side is winner for seat in seats if player is not None and seat.player == player), None)
 
 
 def _seat(one: GameSeat) -> SeatRow:

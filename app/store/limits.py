@@ -10,9 +10,12 @@ from typing import Any
 import structlog
 
 from app.game.refusal import Refused, Why
+from app.store.keys import GUEST_SECONDS
 from app.store.server import Store, call, call_all, reply
-from app.tables.limits import Quota, Verdict, Wish
+from app.tables.limits import LOOKED_AT, Quota, Verdict, Wish
 from app.tables.tasks import heed
+
+GAMES_KEPT = str(GUEST_SECONDS)
 
 LEASE_MS = 90_000
 """What is open counts for so long; so long also what a dead process had open."""
@@ -77,6 +80,22 @@ class RedisLimits:
             calls = [([key], ["", str(LEASE_MS), *leases]) for key, leases in self._leases.items()]
             await call_all(self._redis, "hold", calls)
 
+    async def count_game(self, quota: Quota, who: str, table: str) -> Sequence[str]:
+        try:
+            held = await call(
+                self._redis, "count_game", [_games(quota, who)], table, str(quota.most), str(LOOKED_AT), GAMES_KEPT
+            )
+        except Refused:
+            return ()
+        return tuple(held)
+
+    async def forget_games(self, quota: Quota, who: str, tables: Sequence[str]) -> None:
+        await reply(self._redis.zrem(_games(quota, who), *tables))
+
+
+def _games(quota: Quota, who: str) -> str:
+    return f"{quota.name}:{who}"
+
 
 def _call(wish: Wish) -> tuple[Sequence[str], Sequence[str]]:
     policy = wish.policy
@@ -102,3 +121,9 @@ class NoLimits:
 
     async def run(self) -> None:
         """There is nothing to count."""
+
+    async def count_game(self, quota: Quota, who: str, table: str) -> Sequence[str]:
+        return ()
+
+    async def forget_games(self, quota: Quota, who: str, tables: Sequence[str]) -> None:
+        pass

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from app.store.broken import read_or_pass
 from app.store.dice import now_ms
@@ -13,7 +14,10 @@ from app.tables.table import Table
 from app.wire.log import read_frame, write_frame
 
 IDLE_MS = 12 * 3600 * 1000
-"""A table where nobody sat down, left or began for so long is no longer in the lobby."""
+"""A table at which nobody was for so long is taken out of the index."""
+
+DEAD_MS = 5 * 60 * 1000
+"""And after so long it is not shown, until somebody is there again."""
 
 SEATS_KEPT = 30
 """At so many tables somebody is found; what there is to tell of them all at once fits into an outbox."""
@@ -23,6 +27,8 @@ class RedisLobby:
     """The index of tables that anybody may find, and of those at which somebody sits (port `Lobby`)."""
 
     KEY = "{lobby}tables"
+    ALIVE = "{lobby}alive"
+    """When somebody was last known to be at a table, in ms."""
 
     def __init__(self, redis: Store, clock: Callable[[], int] = now_ms) -> None:
         self._redis = redis
@@ -35,14 +41,21 @@ class RedisLobby:
         else:
             await reply(self._redis.hdel(self.KEY, table.id))
 
+    async def touch(self, tables: Sequence[str]) -> None:
+        if tables:
+            await reply(self._redis.zadd(self.ALIVE, dict.fromkeys(tables, self._clock())))
+            await reply(self._redis.zremrangebyscore(self.ALIVE, "-inf", self._clock() - IDLE_MS))
+
     async def tables(self) -> Sequence[Listed]:
+        now = self._clock()
         lines = await reply(self._redis.hgetall(self.KEY))
-        shown = {name: read_or_pass(_line, text, self.KEY) for name, text in lines.items()}
-        idle = [name for name, one in shown.items() if one is None or one.touched < self._clock() - IDLE_MS]
+        alive = dict(await reply(self._redis.zrange(self.ALIVE, 0, -1, withscores=True)))
+        shown = {name: read_or_pass(partial(_line, alive.get(name, 0)), text, self.KEY) for name, text in lines.items()}
+        idle = [name for name, one in shown.items() if one is None or one.touched < now - IDLE_MS]
         if idle:
             await reply(self._redis.hdel(self.KEY, *idle))
             shown = {name: one for name, one in shown.items() if name not in idle}
-        listed = [one.listed for one in shown.values() if one is not None and one.listed is not None]
+        listed = [one.listed for one in shown.values() if one is not None and one.listed is not None and one.is_alive(now)]
         return sorted(listed, key=lambda one: (one.table.created, one.table.id), reverse=True)
 
     async def seat(self, person: str, table: str) -> None:
@@ -62,15 +75,20 @@ class RedisLobby:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of the index: when something last happened at the table; the table, unless only a newer release can read it."""
+    """A line of the index: when somebody was last at the table; the table, unless only a newer release can read it."""
 
     touched: int
     listed: Listed | None
 
+    def is_alive(self, now: int) -> bool:
+        """Whether somebody was there lately, or it is a slow game, at which nobody need stay."""
+        is_slow_game = self.listed is not None and self.listed.playing and self.listed.table.is_slow
+        return is_slow_game or self.touched > now - DEAD_MS
 
-def _line(text: str) -> _Line:
+
+def _line(alive: float, text: str) -> _Line:
     shown = json.loads(text)
-    touched = int(shown["touched"])
+    touched = max(int(shown["touched"]), int(alive))
     try:
         return _Line(touched, Listed(read_frame(shown["frame"]), bool(shown["playing"])))
     except NewerFormat:

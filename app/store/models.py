@@ -82,12 +82,13 @@ class Game(Base):
     """A finished game. `listed`: its table was one that anybody may find; `preset` is null where a table changed its rules.
 
     `contracts` are the names by which its contracts can be asked for; null until the archive has counted a row of an earlier
-    release.
+    release. `ended` is how, `winner` null where it was abandoned.
     """
 
     __tablename__ = "games"
     __table_args__ = (
         CheckConstraint("winner IN ('A', 'B')", "winner"),
+        CheckConstraint("(ended = 'played') = (winner IS NOT NULL)", "ended"),
         Index("ix_games_listed", "finished", "id", postgresql_where=text("listed")),
         Index("ix_games_listed_preset", "preset", "finished", "id", postgresql_where=text("listed")),
         Index("ix_games_listed_contracts", "contracts", postgresql_where=text("listed"), postgresql_using="gin"),
@@ -105,7 +106,8 @@ class Game(Base):
     finished: Mapped[int] = mapped_column(Moment)
     total_a: Mapped[int]
     total_b: Mapped[int]
-    winner: Mapped[str]
+    ended: Mapped[str] = mapped_column(server_default="played")
+    winner: Mapped[str | None]
     deal_count: Mapped[int]
     contracts: Mapped[list[str] | None] = mapped_column(ARRAY(String))
 
@@ -118,8 +120,8 @@ class GameSeat(Base):
     """Who sat where in a game: a person or a player of the house, and what the game did to a person's rating.
 
     What is the game's (`finished`, `listed`, `preset`) is repeated, so that one index finds a player's games in their order.
-    `partner` is a person, or null; the rest is the `Tally` of the seat. All are null until the archive has counted a row of an
-    earlier release.
+    `partner` is a person, or null; `won` is null where the game was abandoned; the rest is the `Tally` of the seat. All are
+    null until the archive has counted a row of an earlier release.
     """
 
     __tablename__ = "seats"

@@ -136,7 +136,23 @@ local function hold(keys, args)
   return 1
 end
 
+-- keys: what one holds. args: one more of it, how many one may hold, how many are looked at, seconds kept unused.
+-- Nothing if there was room, or those that were looked at longest ago.
+local function count_game(keys, args)
+  if not redis.call('ZSCORE', keys[1], args[1]) and redis.call('ZCARD', keys[1]) >= tonumber(args[2]) then
+    local oldest = redis.call('ZRANGE', keys[1], 0, tonumber(args[3]) - 1)
+    for _, one in ipairs(oldest) do
+      redis.call('ZADD', keys[1], whole(now_ms()), one)
+    end
+    return oldest
+  end
+  redis.call('ZADD', keys[1], 'NX', whole(now_ms()), args[1])
+  redis.call('EXPIRE', keys[1], args[4])
+  return {}
+end
+
 redis.register_function('coinche_VERSION_hold', hold)
+redis.register_function('coinche_VERSION_count_game', count_game)
 redis.register_function('coinche_VERSION_seat', seat)
 redis.register_function('coinche_VERSION_keep_guest', keep_guest)
 redis.register_function('coinche_VERSION_guest', guest)

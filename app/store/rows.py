@@ -31,7 +31,8 @@ def game_row(told: Told, rated: bool, tallies: Sequence[Tally]) -> Values:
         "finished": told.finished,
         "total_a": game.totals.A,
         "total_b": game.totals.B,
-        "winner": told.winner.value,
+        "ended": told.ended.value,
+        "winner": None if told.winner is None else told.winner.value,
         "deal_count": len(game.deals),
         "contracts": names_of(tallies),
     }
@@ -74,7 +75,7 @@ def counted(game: Values, seat: Seat, partner: str | None, tally: Tally) -> Valu
         "listed": game["listed"],
         "preset": game["preset"],
         "partner": partner,
-        "won": seat.side.value == game["winner"],
+        "won": None if game["winner"] is None else seat.side.value == game["winner"],
         "taken": tally.taken,
         "made": tally.made,
         "bids": tally.bids,

@@ -61,9 +61,26 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class CallStandIn:
-    """Let the stand-in play for a seat whose owner is gone, at a table without a clock."""
+    """Let the stand-in play for a seat at a table without a clock: its owner is gone, or (`idle`) has not moved for long."""
 
     seat: Seat
+    idle: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FreeSeat:
+    """Make a person give up a seat while no game is running; `idle`: its owner has done nothing for long."""
+
+    seat: Seat
+    idle: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PassOn:
+    """Let somebody else be host, for this one has gone."""
+
+    host: str
+    to: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +134,8 @@ Command = (
     | RemoveHouse
     | Start
     | CallStandIn
+    | FreeSeat
+    | PassOn
     | Return
     | ReadSheet
     | GiveBack

@@ -39,7 +39,8 @@ def duty(table: Table) -> Duty | None:
     if place.house is not None:
         return Duty(table.turn, seat, 0)
     # Whoever leaves in his own turn and comes back has no new clock.
-    if place.away or (place.left == table.turn and table.clock is not None):
+    is_hurried = place.away or (place.left == table.turn and table.clock is not None)
+    if is_hurried and not (table.is_slow and table.is_deserted):  # a slow game that all have left goes on at its own pace
         return Duty(table.turn, seat, STAND_IN_SECONDS * 1000)
     return None if table.clock is None else Duty(table.turn, seat, table.clock * 1000)
 

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, fields
+from enum import StrEnum
 from itertools import product
 from typing import Any, Literal, Protocol
 
@@ -16,8 +17,16 @@ from app.game.seats import SEATS, BySide, Seat, Side
 from app.game.state import Game, Over, new_game
 from app.game.trump import Trump
 from app.game.view import Announced, BeloteHeard, ContractSeen, LastTrick, MeldSeen, Row, row, view
+from app.tables.commands import InGame
 from app.tables.ports import Entry
-from app.tables.table import GameStarted, Happened, Occupant, Table, TableEvent, evolve
+from app.tables.table import GameAbandoned, GameStarted, Happened, Occupant, Table, TableEvent, evolve
+
+
+class Ended(StrEnum):
+    """How a game ended: played to its end, or abandoned by every person at the table, and then without a winner."""
+
+    PLAYED = "played"
+    ABANDONED = "abandoned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +59,18 @@ class SeatRow:
 
 @dataclass(frozen=True, slots=True)
 class GameRow:
-    """A finished game in a list. `won` is said of the player whose games are listed."""
+    """A finished game in a list. `won` is said of the player whose games are listed; an abandoned game has no winner."""
 
     id: str
     table: str
     number: int
     preset: str | None
     rated: bool
+    ended: Ended
     started: int
     finished: int
     totals: BySide[int]
-    winner: Side
+    winner: Side | None
     deal_count: int
     seats: tuple[SeatRow, ...]
     won: bool | None
@@ -244,7 +254,10 @@ def with_sheet(game: GameRow, rules: Rules, sheet: tuple[Row, ...]) -> GameSheet
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A finished game as its log tells it. Times in ms."""
+    """A finished game as its log tells it. Times in ms.
+
+    `acted`: the seats whose people called or played a card themselves.
+    """
 
     table: str
     number: int
@@ -253,19 +266,29 @@ class Told:
     started: int
     finished: int
     game: Game
-    winner: Side
+    ended: Ended
+    winner: Side | None
+    acted: frozenset[Seat]
 
 
 def tell(frame: Table, entries: Sequence[Entry]) -> Told:
     """The game that began at this table and ended with the last entry. Raises ValueError if the log tells no such thing."""
-    table, places = frame, frame.places
-    for event in happened(entries):
-        if isinstance(event, GameStarted):
-            places = table.places
-        table = evolve(table, event)
-    game = table.game
+    table, places, game = frame, frame.places, frame.game
+    acted: set[Seat] = set()
+    ended = Ended.PLAYED
+    for entry in entries:
+        for event in entry.events:
+            if isinstance(event, GameStarted):
+                places, acted, ended = table.places, set(), Ended.PLAYED
+            elif isinstance(event, GameAbandoned):
+                ended = Ended.ABANDONED
+            table = evolve(table, event)
+            game = table.game or game
+        if isinstance(entry.command, InGame):
+            acted.add(entry.command.action.seat)
     occupants = tuple(place.occupant for place in places if place.occupant is not None)
-    if game is None or not isinstance(game.phase, Over) or len(occupants) != len(SEATS):
+    is_over = game is not None and (isinstance(game.phase, Over) or ended is Ended.ABANDONED)
+    if game is None or not is_over or len(occupants) != len(SEATS):
         raise ValueError("not the log of a finished game of four")
     return Told(
         table=frame.id,
@@ -275,7 +298,9 @@ def tell(frame: Table, entries: Sequence[Entry]) -> Told:
         started=entries[0].at,
         finished=entries[-1].at,
         game=game,
-        winner=game.phase.winner,
+        ended=ended,
+        winner=game.phase.winner if isinstance(game.phase, Over) else None,
+        acted=frozenset(acted),
     )
 
 

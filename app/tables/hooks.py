@@ -106,6 +106,7 @@ def finished(archived: Told) -> GameFinished:
         finished=archived.finished,
         totals=game.totals,
         winner=archived.winner,
+        ended=archived.ended.value,
         seats=tuple(_seat_holder(seat, occupant) for seat, occupant in zip(SEATS, archived.occupants, strict=True)),
     )
 

@@ -12,6 +12,7 @@ from app.tables.commands import (
     AddHouse,
     CallStandIn,
     Command,
+    FreeSeat,
     GetReady,
     GiveBack,
     HouseDeals,
@@ -19,6 +20,7 @@ from app.tables.commands import (
     HouseStarts,
     InGame,
     Leave,
+    PassOn,
     ReadSheet,
     RemoveHouse,
     Return,
@@ -26,8 +28,10 @@ from app.tables.commands import (
     Start,
 )
 from app.tables.table import (
+    GameAbandoned,
     GameStarted,
     Happened,
+    HostAskedToMove,
     HostChanged,
     House,
     ReadyChanged,
@@ -38,6 +42,7 @@ from app.tables.table import (
     SheetRead,
     Table,
     TimeGivenBack,
+    evolve,
 )
 
 
@@ -68,8 +73,12 @@ def decide(table: Table, by: Actor, command: Command) -> tuple[Happened, ...]:
             return (SeatLeft(seat),)
         case Start():
             return _start(table, by, command)
-        case CallStandIn(seat=seat):
-            return _call_stand_in(table, by, seat)
+        case CallStandIn():
+            return _call_stand_in(table, by, command)
+        case FreeSeat():
+            return _free(table, by, command)
+        case PassOn(host=host, to=to):
+            return (HostChanged(to),) if by.person is None and table.host == host and table.seat_of(to) is not None else ()
         case Return():
             seat = _own_seat(table, by)
             return (SeatBack(seat),) if table.places[seat].away else ()
@@ -149,12 +158,48 @@ def _sit(table: Table, command: Sit) -> tuple[Happened, ...]:
 
 def _leave(table: Table, seat: Seat) -> tuple[Happened, ...]:
     if table.is_playing:
-        return () if table.places[seat].away else (SeatAway(seat),)
+        return _leave_game(table, seat)
+    return (SeatLeft(seat), *_passed_on(table, seat))
+
+
+def _leave_game(table: Table, seat: Seat) -> tuple[Happened, ...]:
+    """The last person to leave a game ends it; a slow one, which nobody need stay at, goes on at its own pace."""
+    if table.places[seat].gone:
+        return ()
+    left = SeatAway(seat, gone=True)
+    if not table.is_slow and evolve(table, left).is_deserted:
+        return (left, GameAbandoned())
+    return (left, *_passed_on(table, seat))
+
+
+def _passed_on(table: Table, seat: Seat) -> tuple[HostChanged, ...]:
+    """Where the host leaves this seat, somebody else who is there is host."""
     left = table.places[seat].person
-    others = [person for person in table.people if person != left]
-    if left is not None and left.id == table.host and others:
-        return (SeatLeft(seat), HostChanged(others[0].id))
-    return (SeatLeft(seat),)
+    people = [place.person for place in table.places if place.person is not None and not place.gone]
+    heir = next((person.id for person in people if person != left), None)
+    return () if left is None or left.id != table.host or heir is None else (HostChanged(heir),)
+
+
+def _free(table: Table, by: Actor, command: FreeSeat) -> tuple[Happened, ...]:
+    """The host asks; where the host is the one who does nothing, all others do."""
+    own, person = _own_seat(table, by), table.places[command.seat].person
+    is_host = person is not None and person.id == table.host
+    if not (is_host and command.idle):
+        _host(table, by)
+    _no_game(table)
+    if person is None:
+        raise Refused(Why.NOBODY_THERE)
+    leaving = _leave(table, command.seat)
+    return leaving if by.person == table.host else _asked(table, own, command.seat, leaving)
+
+
+def _asked(table: Table, own: Seat, host: Seat, then: tuple[Happened, ...]) -> tuple[Happened, ...]:
+    """One more asks that the host make way: noted, and done when all others who are there do."""
+    if own in table.asking:
+        return ()
+    others = {seat for seat in SEATS if table.places[seat].person is not None and not table.places[seat].away} - {host}
+    asked = HostAskedToMove(own)
+    return (asked, *then) if others <= table.asking | {own} else (asked,)
 
 
 def _start(table: Table, by: Actor, command: Start) -> tuple[Happened, ...]:
@@ -176,19 +221,25 @@ def _house_sits(seat: Seat, house: House) -> tuple[Happened, ...]:
     return (SeatTaken(seat, house), ReadyChanged(seat, True))
 
 
-def _call_stand_in(table: Table, by: Actor, seat: Seat) -> tuple[Happened, ...]:
-    """The host asks; where the host is the one who is gone, or is away as well, anybody who sits here may."""
-    host = table.seat_of(table.host)
+def _call_stand_in(table: Table, by: Actor, command: CallStandIn) -> tuple[Happened, ...]:
+    """The host asks; where the host is gone or away, anybody who sits here may.
+
+    Where the host is there and does not move, all others who are there ask.
+    """
+    seat, host = command.seat, table.seat_of(table.host)
     if host is not None and host is not seat and not table.places[host].away:
         _host(table, by)
-    _own_seat(table, by)
+    own = _own_seat(table, by)
     _running(table)
     if table.clock is not None:
         raise Refused(Why.CLOCK_RUNNING)
     place = table.places[seat]
     if place.person is None:
         raise Refused(Why.NOT_SEATED)
-    return () if place.away else (SeatAway(seat),)
+    if place.away:
+        return ()
+    away = (SeatAway(seat),)
+    return _asked(table, own, seat, away) if command.idle and host is seat and own is not seat else away
 
 
 def _read_sheet(table: Table, by: Actor) -> tuple[Happened, ...]:

@@ -65,6 +65,16 @@ EXPORTS = Quota("exports", 4)
 """Exports that go on, by person or token; those of strangers by address."""
 
 
+GAMES_OF_PERSON = Quota("games", 20)
+"""Running games at which one person sits."""
+
+GAMES_OF_ADDRESS = Quota("games", 400)
+"""Running games that were begun from one address: a whole club is behind some."""
+
+LOOKED_AT = 10
+"""So many of what is held are looked at when there is no room, those first that were looked at longest ago."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wish:
     """To take so much from a bucket if it is there; only to look whether it is; or to take what is not there, as a debt."""
@@ -100,3 +110,9 @@ class Limits(Protocol):
 
     async def run(self) -> None:
         """Keeps what is open counted until cancelled; what a process leaves behind that dies is soon not counted any more."""
+
+    async def count_game(self, quota: Quota, who: str, table: str) -> Sequence[str]:
+        """Counts a table that somebody holds. Where there is no room it is not counted, and some that are held are returned."""
+
+    async def forget_games(self, quota: Quota, who: str, tables: Sequence[str]) -> None:
+        """Counts these no longer."""

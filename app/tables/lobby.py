@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from app.game.refusal import Refused, Why
 from app.game.rules import Rules
 from app.game.seats import Seat
-from app.tables.commands import Actor, AddHouse, CallStandIn, Sit, Start
+from app.tables.commands import Actor, AddHouse, Sit, Start
+from app.tables.limits import GAMES_OF_PERSON, Limits, Quota
 from app.tables.mirror import Mirror
 from app.tables.play import Tables
-from app.tables.ports import Clock, Company, Dice, Listed, Lobby
+from app.tables.ports import Clock, Dice, Listed, Lobby, NewerFormat
 from app.tables.table import CLOCKS, House, Person, Table
 
 HOUSES = (House("alma", "Alma"), House("basile", "Basile"), House("cleo", "Cléo"), House("dario", "Dario"))
@@ -18,6 +19,10 @@ HOUSES = (House("alma", "Alma"), House("basile", "Basile"), House("cleo", "Cléo
 
 LOOK_MS = 1_000
 """So old may a list of tables be in which another process has changed something."""
+
+
+TOUCH_MS = 60_000
+"""So often it is said again that somebody is at a table."""
 
 
 class Board:
@@ -29,6 +34,7 @@ class Board:
         self._clock = clock
         self._asked: asyncio.Task[Sequence[Listed]] | None = None
         self._when = 0.0
+        self._touched: dict[str, float] = {}
 
     async def show(self, table: Table) -> None:
         await self._lobby.show(table)
@@ -39,6 +45,14 @@ class Board:
         if self._asked is None or now - self._when >= LOOK_MS:
             self._when, self._asked = now, asyncio.ensure_future(self._lobby.tables())
         return await asyncio.shield(self._asked)
+
+    async def touch(self, tables: Iterable[str]) -> None:
+        now = self._clock()
+        self._touched = {table: when for table, when in self._touched.items() if now - when < TOUCH_MS}
+        new = [table for table in tables if table not in self._touched]
+        if new:
+            await self._lobby.touch(new)
+            self._touched |= dict.fromkeys(new, now)
 
     async def seat(self, person: str, table: str) -> None:
         await self._lobby.seat(person, table)
@@ -85,10 +99,27 @@ async def start(tables: Tables, table: str, by: Actor, cid: str) -> None:
     await tables.act(table, by, cid, Start(HOUSES))
 
 
-async def call_stand_in(tables: Tables, company: Company, table: str, by: Actor, cid: str, seat: Seat) -> None:
-    """Let the stand-in play for somebody who is not connected; raises `Refused` while the owner of the seat is here."""
-    mirror = await tables.mirror(table)
-    person = mirror.table.places[seat].person
-    if person is not None and person.id in await company.present(table):
-        raise Refused(Why.STILL_HERE)
-    await tables.act(table, by, cid, CallStandIn(seat))
+async def admit(tables: Tables, limits: Limits, table: str, *quotas: tuple[Quota, str]) -> None:
+    """Counts a game that is about to begin at a table. Raises `Refused` if somebody has as many running as one may have."""
+    for quota, who in quotas:
+        oldest = await limits.count_game(quota, who, table)
+        over = [one for one in oldest if not await _is_held(tables, quota, who, one)]
+        if over:
+            await limits.forget_games(quota, who, over)
+            oldest = await limits.count_game(quota, who, table)
+        if oldest:
+            raise Refused(Why.TOO_MANY_GAMES)
+
+
+async def _is_held(tables: Tables, quota: Quota, who: str, table: str) -> bool:
+    """Whether a game is running there, or about to begin, for this one."""
+    try:
+        now = (await tables.mirror(table)).table
+    except NewerFormat:
+        return True
+    except Refused as no:
+        return no.why is not Why.NO_SUCH_TABLE
+    if quota is not GAMES_OF_PERSON:
+        return now.is_playing
+    seat = now.seat_of(who)
+    return seat is not None and not now.places[seat].gone and (now.is_playing or now.places[seat].ready)

@@ -10,8 +10,10 @@ from app.game.view import Seen, View, Viewer, redact, view
 from app.tables.duty import people_wait
 from app.tables.ports import At, Entry, Last, Stored, Tail
 from app.tables.table import (
+    GameAbandoned,
     GameStarted,
     Happened,
+    HostAskedToMove,
     HostChanged,
     ReadyChanged,
     SeatAway,
@@ -72,6 +74,12 @@ class Mirror:
     watchers: list[Watcher] = field(default_factory=list)
     past: deque[tuple[Table, Entry]] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
     """The last entries, each with the table after it."""
+    turned: int = 0
+    """When the present turn began, in ms."""
+    acted: dict[str, int] = field(default_factory=dict)
+    """When each person last did something here, as far as the log still tells, in ms."""
+    hosted: int = 0
+    """When the host became host, in ms."""
 
     @staticmethod
     def of(stored: Stored) -> "Mirror":
@@ -86,6 +94,7 @@ class Mirror:
         now = Mirror.of(stored)
         self.epoch, self.table, self.seq, self.due = now.epoch, now.table, now.seq, now.due
         self.last, self.past = now.last, now.past
+        self.turned, self.acted, self.hosted = now.turned, now.acted, now.hosted
         for watcher in tuple(self.watchers):
             watcher.on_anew(self)
 
@@ -132,7 +141,13 @@ class Mirror:
             return
         if entry.seq != self.seq + 1:
             raise ValueError(f"entry {entry.seq} after {self.seq}: the log has a gap")
-        self.table = evolve_all(self.table, entry.events)
+        before, self.table = self.table, evolve_all(self.table, entry.events)
+        if self.table.turn != before.turn:
+            self.turned = entry.at
+        if self.table.host != before.host:
+            self.hosted = entry.at
+        if entry.by is not None:
+            self.acted[entry.by] = entry.at
         self.seq = entry.seq
         self.due = entry.due
         self.last = entry
@@ -176,6 +191,8 @@ def _seen(event: Happened, viewer: Viewer) -> SeenEvent:
             | SeatBack()
             | SheetRead()
             | TimeGivenBack()
+            | HostAskedToMove()
+            | GameAbandoned()
         ):
             return event
         case _:

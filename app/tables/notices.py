@@ -44,7 +44,7 @@ class TableOpened:
 
 @dataclass(frozen=True, slots=True)
 class GameFinished:
-    """A game is over and in the history. Times in ms."""
+    """A game is over and in the history, played to its end or abandoned and then without a winner. Times in ms."""
 
     table: str
     number: int
@@ -54,8 +54,9 @@ class GameFinished:
     started: int
     finished: int
     totals: BySide[int]
-    winner: Side
+    winner: Side | None
     seats: tuple[SeatHolder, ...]
+    ended: str = "played"
 
 
 @dataclass(frozen=True, slots=True)

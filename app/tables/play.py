@@ -18,7 +18,18 @@ from app.tables.judge import decide, may_close
 from app.tables.mirror import End, Mirror
 from app.tables.notices import notice_of
 from app.tables.ports import Appended, At, Entry, Finished, GameLog, Known, Lobby, NewerFormat, Stale, Tail, Timer
-from app.tables.table import GameStarted, Happened, HostChanged, Place, ReadyChanged, SeatLeft, SeatTaken, Table, evolve_all
+from app.tables.table import (
+    GameAbandoned,
+    GameStarted,
+    Happened,
+    HostChanged,
+    Place,
+    ReadyChanged,
+    SeatLeft,
+    SeatTaken,
+    Table,
+    evolve_all,
+)
 
 TRIES = 40
 """How often an action is judged because others acted in between: four seats and the house may all do so at once."""
@@ -39,6 +50,7 @@ class Tables:
         self._log = log
         self._lobby = lobby
         self._mirrors: OrderedDict[str, Mirror] = OrderedDict()
+        self._newer: set[str] = set()
         self.on_duty: Callable[[str], None] = lambda table: None
         """Called with a table where the house has something to do at once."""
 
@@ -51,7 +63,11 @@ class Tables:
         """The table as the log has it now. Raises `Refused` if there is none of that name, `NewerFormat` as `catch_up` does."""
         known = self._mirrors.get(table)
         if known is None:
-            stored = await self._log.load(table)
+            try:
+                stored = await self._log.load(table)
+            except NewerFormat as newer:
+                self._note_newer(table, newer)
+                raise
             if stored is None:
                 raise Refused(Why.NO_SUCH_TABLE)
             # Another task may have loaded it meanwhile; there is one mirror of a table, or watchers would miss entries.
@@ -74,7 +90,8 @@ class Tables:
         try:
             while not await self._take_up(mirror):
                 pass
-        except NewerFormat:
+        except NewerFormat as newer:
+            self._note_newer(mirror.table.id, newer)
             self._end(mirror, "newer_release")
             raise
         except Refused as refused:
@@ -112,6 +129,12 @@ class Tables:
             metrics.lost_ends.inc()
             _log.error("a log has lost its end", table=mirror.table.id, had=mirror.at, has=tail.at, epoch=epoch)
 
+    def _note_newer(self, table: str, newer: NewerFormat) -> None:
+        """Say once of each table that it is left to a newer release: after going back to this one there may be none."""
+        if table not in self._newer and len(self._newer) < KEPT:
+            self._newer.add(table)
+            _log.warning("a newer release has written this table, and it is left to that", table=table, newer=str(newer))
+
     def _end(self, mirror: Mirror, why: End) -> None:
         if self._mirrors.get(mirror.table.id) is mirror:
             del self._mirrors[mirror.table.id]
@@ -125,7 +148,7 @@ class Tables:
         others were faster too often.
         """
         mirror = self._mirrors.get(table) or await self.mirror(table)
-        name = f"{'house' if by.person is None else by.person}:{cid}"
+        name = _name(by, cid)
         for attempt in range(TRIES):
             refused: Refused | None = None
             try:
@@ -154,6 +177,14 @@ class Tables:
                     await self.catch_up(mirror)
         raise Refused(Why.BUSY)
 
+    async def refuse(self, table: str, by: Actor, cid: str, why: Why) -> At:
+        """Raises `Refused`, unless this command was stored before: then it is answered as it was."""
+        mirror = await self.mirror(table)
+        known = await self._log.find(table, _name(by, cid))
+        if known is None:
+            raise Refused(why)
+        return (mirror.epoch, known)
+
     async def close(self, table: str, by: Actor) -> None:
         """Close a table for good, whoever is connected; raises `Refused`, with `BUSY` while a finished game is not archived."""
         for attempt in range(TRIES):
@@ -178,7 +209,7 @@ class Tables:
         before = mirror.table
         entry = Entry(mirror.seq + 1, by.person, command, events)
         begins = any(isinstance(event, GameStarted) for event in events)
-        ends = before.game is not None and any(isinstance(event, GameWon) for event in events)
+        ends = before.game is not None and any(isinstance(event, GameWon | GameAbandoned) for event in events)
         epoch, after = mirror.epoch, evolve_all(before, events)
         answer = await self._log.append(
             before.id,
@@ -224,8 +255,13 @@ class Tables:
         return mirror
 
 
-_OF_THE_LOBBY = (SeatTaken, SeatLeft, HostChanged, ReadyChanged, GameStarted, GameWon)
+_OF_THE_LOBBY = (SeatTaken, SeatLeft, HostChanged, ReadyChanged, GameStarted, GameWon, GameAbandoned)
 """What changes the table's line in the lobby."""
+
+
+def _name(by: Actor, cid: str) -> str:
+    """What a command is known by."""
+    return f"{'house' if by.person is None else by.person}:{cid}"
 
 
 def _timer(before: Table, after: Table) -> Timer | None:

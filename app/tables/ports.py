@@ -215,6 +215,9 @@ class Company(Protocol):
     async def present(self, table: str) -> Sequence[str | None]:
         """The identity behind each connection, None for a stranger."""
 
+    async def present_at(self, tables: Sequence[str]) -> Sequence[Sequence[str | None]]:
+        """The same for each of several tables; nobody where it cannot be told."""
+
     async def say(self, table: str, said: Said) -> None:
         """Say something at a table. Raises `Refused` if it is gone."""
 
@@ -237,7 +240,10 @@ class Lobby(Protocol):
         """Put the table into the index as it is, or take it out if it is not for all, or empty."""
 
     async def tables(self) -> Sequence[Listed]:
-        """The tables in the index, newest first."""
+        """The tables in the index at which somebody was lately, newest first; a slow game counts as such."""
+
+    async def touch(self, tables: Sequence[str]) -> None:
+        """Somebody is at these tables now; where nobody is for long, a table is not shown."""
 
     async def seat(self, person: str, table: str) -> None:
         """Somebody sits at a table."""

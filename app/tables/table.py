@@ -51,12 +51,16 @@ Occupant = Person | House
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What is to be said of one seat. `away`: the stand-in plays for its owner; `left`: the turn in which that began."""
+    """What is to be said of one seat. `away`: the stand-in plays for its owner; `left`: the turn in which that began.
+
+    `gone`: the owner has left the running game on purpose, and may still come back.
+    """
 
     occupant: Occupant | None = None
     ready: bool = False
     away: bool = False
     left: int | None = None
+    gone: bool = False
 
     @property
     def person(self) -> Person | None:
@@ -69,7 +73,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table. `turn` counts on over all its games and names the moment an action was meant for."""
+    """A table. `turn` counts on over all its games and names the moment an action was meant for.
+
+    `asking`: the seats whose people ask in this turn that the host, who does not move, make way.
+    """
 
     id: str
     host: str
@@ -82,6 +89,7 @@ class Table:
     turn: int = 0
     read: frozenset[Seat] = frozenset()
     game: Game | None = None
+    asking: frozenset[Seat] = frozenset()
 
     @property
     def is_playing(self) -> bool:
@@ -97,6 +105,11 @@ class Table:
     def is_slow(self) -> bool:
         """Whether a turn takes hours: who misses one is not away for that."""
         return self.clock is not None and self.clock >= HOUR
+
+    @property
+    def is_deserted(self) -> bool:
+        """Whether every person has left the running game on purpose."""
+        return all(place.gone for place in self.places if place.person is not None)
 
     @property
     def in_turn(self) -> Seat | None:
@@ -155,9 +168,10 @@ class GameStarted:
 
 @dataclass(frozen=True, slots=True)
 class SeatAway:
-    """From now on the stand-in plays for this seat."""
+    """From now on the stand-in plays for this seat; `gone`: its owner has left the game on purpose."""
 
     seat: Seat
+    gone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +189,31 @@ class TimeGivenBack:
     """The store was away; the time that is running was made longer by as much."""
 
 
-TableEvent = SeatTaken | SeatLeft | HostChanged | ReadyChanged | GameStarted | SeatAway | SeatBack | SheetRead | TimeGivenBack
+@dataclass(frozen=True, slots=True)
+class HostAskedToMove:
+    """The person on the seat `by` asks that the host, who does not move, make way; when all others ask, it is done."""
+
+    by: Seat
+
+
+@dataclass(frozen=True, slots=True)
+class GameAbandoned:
+    """Every person has left the game on purpose: it ends without a winner."""
+
+
+TableEvent = (
+    SeatTaken
+    | SeatLeft
+    | HostChanged
+    | ReadyChanged
+    | GameStarted
+    | SeatAway
+    | SeatBack
+    | SheetRead
+    | TimeGivenBack
+    | HostAskedToMove
+    | GameAbandoned
+)
 Happened = Event | TableEvent
 
 
@@ -186,24 +224,30 @@ def evolve(table: Table, event: Happened) -> Table:
     """The table after an event. It never judges."""
     match event:
         case SeatTaken(seat=seat, occupant=occupant):
-            return _with_place(table, seat, Place(occupant))
+            return replace(_with_place(table, seat, Place(occupant)), asking=frozenset())
         case SeatLeft(seat=seat):
-            return _with_place(table, seat, Place())
+            return replace(_with_place(table, seat, Place()), asking=frozenset())
         case HostChanged(host=host):
-            return replace(table, host=host)
+            return replace(table, host=host, asking=frozenset())
         case ReadyChanged(seat=seat, ready=ready):
             return _with_place(table, seat, replace(table.places[seat], ready=ready))
         case GameStarted():
             game = new_game(event.game, table.rules, event.first_dealer)
-            return replace(table, games=event.number, game=game, read=frozenset(), turn=table.turn + 1)
-        case SeatAway(seat=seat):
-            return _with_place(table, seat, replace(table.places[seat], away=True, left=table.turn))
+            return replace(_next_turn(table), games=event.number, game=game, read=frozenset())
+        case SeatAway(seat=seat, gone=gone):
+            place = table.places[seat]
+            left = place.left if place.away else table.turn
+            return _with_place(table, seat, replace(place, away=True, left=left, gone=gone))
         case SeatBack(seat=seat):
-            return _with_place(table, seat, replace(table.places[seat], away=False))
+            return _with_place(table, seat, replace(table.places[seat], away=False, gone=False))
         case SheetRead(seat=seat):
             return replace(table, read=table.read | {seat})
         case TimeGivenBack():
             return table
+        case HostAskedToMove(by=by):
+            return replace(table, asking=table.asking | {by})
+        case GameAbandoned():
+            return _after_game(replace(_next_turn(table), game=None, read=frozenset()))
         case _:
             return _in_the_game(table, event)
 
@@ -219,17 +263,21 @@ def _with_place(table: Table, seat: Seat, place: Place) -> Table:
     return replace(table, places=tuple(place if one is seat else table.places[one] for one in SEATS))
 
 
+def _next_turn(table: Table) -> Table:
+    return replace(table, turn=table.turn + 1, asking=frozenset())
+
+
 def _in_the_game(table: Table, event: Event) -> Table:
     if table.game is None:
         raise ValueError(f"{type(event).__name__} without a game")
     table = replace(table, game=engine.evolve(table.game, event))
     match event:
         case CallMade() | CardPlayed() | RedealClaimed():
-            return replace(table, turn=table.turn + 1)
+            return _next_turn(table)
         case HandsDealt():
-            return replace(table, turn=table.turn + 1, read=frozenset())
+            return replace(_next_turn(table), read=frozenset())
         case GameWon():
-            return _after_game(replace(table, turn=table.turn + 1))
+            return _after_game(_next_turn(table))
         case _:
             return table
 

@@ -215,6 +215,8 @@ def _of_the_gate(method: str, path: str, needs_scope: bool, needs_person: bool) 
         reasons.add(Why.BAD_ORIGIN)
     if path.startswith(f"{API}/tables/{{table}}"):
         reasons.add(Why.NO_SUCH_TABLE)
+    if "{table}" in path or "/games" in path:
+        reasons.add(Why.NEWER_RELEASE)
     return reasons
 
 

@@ -37,6 +37,9 @@ _STATUS = {
     Why.GAME_RUNNING: HTTPStatus.CONFLICT,
     Why.NO_GAME: HTTPStatus.CONFLICT,
     Why.NO_HOUSE_PLAYER: HTTPStatus.CONFLICT,
+    Why.NOBODY_THERE: HTTPStatus.CONFLICT,
+    Why.TOO_MANY_GAMES: HTTPStatus.CONFLICT,
+    Why.NEWER_RELEASE: HTTPStatus.SERVICE_UNAVAILABLE,
     Why.STILL_HERE: HTTPStatus.CONFLICT,
     Why.CLOCK_RUNNING: HTTPStatus.CONFLICT,
     Why.STALE_TURN: HTTPStatus.CONFLICT,
@@ -151,7 +154,7 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(NewerFormat)
     async def newer(request: Request, error: NewerFormat) -> JSONResponse:
         """A process of a newer release can answer; over this connection nobody would come to it."""
-        return problem(Why.BUSY, headers={"Connection": "close"})
+        return problem(Why.NEWER_RELEASE, headers={"Connection": "close"})
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:

@@ -63,6 +63,7 @@ NEEDS: Mapping[str, scopes.Scope | Literal["own"] | None] = {
     "POST /api/v1/tables/{table}/start": TABLES,
     "POST /api/v1/tables/{table}/house": TABLES,
     "DELETE /api/v1/tables/{table}/house/{seat}": TABLES,
+    "DELETE /api/v1/tables/{table}/seats/{seat}": TABLES,
     "POST /api/v1/tables/{table}/stand-in": TABLES,
     "POST /api/v1/tables/{table}/close": TABLES,
     "POST /api/v1/tables/{table}/actions": PLAY,

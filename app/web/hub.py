@@ -5,6 +5,7 @@ A room keeps one table's connections. Each step is written once for each kind of
 
 import asyncio
 import secrets
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,7 +19,8 @@ from app.game.refusal import Refused, Why
 from app.game.view import Viewer
 from app.tables.mirror import End, Mirror
 from app.tables.play import Tables
-from app.tables.ports import Bell, Clock, Company, Entry, NewerFormat
+from app.tables.ports import Bell, Clock, Company, Entry, Lobby, NewerFormat
+from app.tables.presence import HostWatch
 from app.tables.table import Person, TableEvent
 from app.tables.tasks import KeyedWorkers, heed
 from app.tables.tokens import Voided
@@ -121,6 +123,12 @@ class Room:
     clients: set[Client] = field(default_factory=set)
     """All that follow the table, or are about to."""
     present: tuple[str | None, ...] = ()
+    host_watch: HostWatch = field(default_factory=HostWatch)
+
+    @property
+    def is_seen_in_the_lobby(self) -> bool:
+        """Whether somebody is there, at a table that all may find."""
+        return self.mirror.table.listed and any(client.seen for client in self.clients)
 
     @property
     def audience(self) -> list[Client]:
@@ -160,8 +168,9 @@ class Room:
 class Hub:
     """The rooms of this process."""
 
-    def __init__(self, tables: Tables, bell: Bell, company: Company, clock: Clock) -> None:
+    def __init__(self, tables: Tables, bell: Bell, company: Company, clock: Clock, lobby: Lobby) -> None:
         self._tables = tables
+        self._lobby = lobby
         self._bell = bell
         self._company = company
         self._clock = clock
@@ -207,6 +216,8 @@ class Hub:
         await self._bell.follow(table)
         await self._tables.catch_up(room.mirror)  # to what was written before the bell could be heard
         await self._say_here(client, table)
+        if client.seen and room.mirror.table.listed:
+            await self._lobby.touch([table])
         await self._look_around(room)
         talk = await self._company.talk(table)
         # From here to the end nothing waits: the next step that the client is sent follows its welcome.
@@ -351,6 +362,7 @@ class Hub:
                     await self._say_here(client, table)
             if reason != "entry":
                 await self._look_around(room)
+                await room.host_watch.look(self._tables, room.mirror, room.present, time.monotonic() * 1000)
         except (Refused, NewerFormat):
             pass  # the store is away, and the next look catches up; or the room is closed
         except Exception:
@@ -364,6 +376,8 @@ class Hub:
             count += 1
             for table in self._rooms:
                 self._workers.submit(table, "look_and_stay" if count % HERE_EVERY == 0 else "look")
+            with suppress(Refused):  # the store is away
+                await self._lobby.touch([table for table, room in self._rooms.items() if room.is_seen_in_the_lobby])
 
     async def _look_around(self, room: Room) -> None:
         present = tuple(await self._company.present(room.mirror.table.id))

@@ -42,7 +42,9 @@ async def _own_if_any(parts: Parts, me: Person, table: str) -> forms.OwnTable | 
     """The same as `_own_now`, but a table that cannot be told keeps no other from being told."""
     try:
         return await _own_now(parts, me, table)
-    except (Refused, NewerFormat):
+    except NewerFormat:
+        return None
+    except Refused:
         raise
     except Exception:
         _log.exception("own table failed", table=table)

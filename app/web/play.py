@@ -9,18 +9,19 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import BaseModel, Field, StrictInt
 
 from app.game.refusal import Refused, Why
+from app.tables import presence
 from app.tables.commands import Actor
 from app.tables.mirror import Mirror
-from app.tables.play import Tables
 from app.tables.ports import At
 from app.tables.table import Person
+from app.tables.tokens import Scope
 from app.web.ear import Json, Stream, following, gone, passer_by, streamed, unless
 from app.web.errors import refusals
 from app.web.hub import Client
 from app.web.identity import MaybeMe, Me
 from app.web.media import EVENTS, LINES
 from app.web.parts import Parts, PartsDep
-from app.web.tables import TableId
+from app.web.tables import MAKING_WAY, TableId, seat_numbered
 from app.web.visit import visit_of
 from app.wire import forms, messages
 
@@ -49,10 +50,14 @@ _OF_THE_GAME = list(Why)[: list(Why).index(Why.BAD_PACK)]
 """Why the game says no to a player."""
 
 
-@router.post("/{table}/actions", responses=refusals(*_OF_THE_GAME, Why.NOT_SEATED, Why.STALE_TURN, Why.NO_GAME, Why.MISSING))
+_ACTING = (Why.NOT_SEATED, Why.STALE_TURN, Why.NO_GAME, Why.MISSING, Why.MISSING_SCOPE, *MAKING_WAY)
+
+
+@router.post("/{table}/actions", responses=refusals(*_OF_THE_GAME, *_ACTING))
 async def act(
     table: TableId,
     body: ActIn,
+    request: Request,
     me: Me,
     parts: PartsDep,
     idempotency_key: Annotated[
@@ -60,12 +65,27 @@ async def act(
     ] = None,
 ) -> Stored:
     """Act from one's seat. The same Idempotency-Key sent again is answered as the first time, and applied once."""
-    mirror = await parts.tables.mirror(table)
-    return Stored(at=await do(parts.tables, mirror, me, idempotency_key or secrets.token_hex(8), body.turn, body.action))
+    mirror, asker = await parts.tables.mirror(table), visit_of(request).asker
+    scopes = frozenset(Scope) if asker is None else asker.scopes
+    at = await do(parts, mirror, me, scopes, idempotency_key or secrets.token_hex(8), body.turn, body.action)
+    if mirror.table.listed:
+        with suppress(Refused):  # it is done; whoever plays is there
+            await parts.lobby.touch([table])
+    return Stored(at=at)
 
 
-async def do(tables: Tables, mirror: Mirror, me: Person, cid: str, turn: int | None, action: messages.ActionIn) -> At:
+async def do(
+    parts: Parts, mirror: Mirror, me: Person, scopes: frozenset[Scope], cid: str, turn: int | None, action: messages.ActionIn
+) -> At:
     """The one way in which somebody's action reaches a table, over the socket or over REST. Raises `Refused`."""
+    tables, table, name = parts.tables, mirror.table.id, f"act:{cid}"
+    if isinstance(action, messages.OF_THE_TABLE):
+        if Scope.TABLES not in scopes:
+            raise Refused(Why.MISSING_SCOPE, Scope.TABLES.value)
+        about = seat_numbered(action.seat)
+        if isinstance(action, messages.FreeSeatAction):
+            return await presence.free_seat(tables, parts.clock, table, Actor(me.id), name, about)
+        return await presence.call_stand_in(tables, parts.company, parts.clock, table, Actor(me.id), name, about)
     seat = mirror.table.seat_of(me.id)
     if seat is None and await tables.catch_up(mirror):  # sat down in another process just now
         seat = mirror.table.seat_of(me.id)
@@ -75,7 +95,7 @@ async def do(tables: Tables, mirror: Mirror, me: Person, cid: str, turn: int | N
     if needs_turn and turn is None:
         raise Refused(Why.MISSING, "turn")
     command = messages.command_of(action, seat)
-    return await tables.act(mirror.table.id, Actor(me.id), f"act:{cid}", command, turn if needs_turn else None)
+    return await tables.act(table, Actor(me.id), name, command, turn if needs_turn else None)
 
 
 @router.get("/{table}/game", response_model=forms.Welcome)

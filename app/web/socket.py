@@ -277,7 +277,8 @@ class Conversation:
 
     async def _act(self, message: Act) -> None:
         room, person = self._acting()
-        at = await do(self._parts.tables, room.mirror, person, message.cid, message.turn, message.action)
+        scopes = self._asker.scopes
+        at = await do(self._parts, room.mirror, person, scopes, message.cid, message.turn, message.action)
         self._client.outbox.put(ack(message.cid, at))
 
     async def _chat(self, message: Chat) -> None:

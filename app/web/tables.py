@@ -9,9 +9,10 @@ from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr, WithJso
 from app.game.refusal import Refused, Why
 from app.game.rules import PRESETS, override, preset, preset_of
 from app.game.seats import Seat
-from app.tables import lobby
+from app.tables import lobby, presence
 from app.tables.commands import Actor, Command, GetReady, Leave, RemoveHouse, Sit
 from app.tables.history import Bookmark
+from app.tables.limits import GAMES_OF_ADDRESS, GAMES_OF_PERSON
 from app.tables.ports import Listed
 from app.tables.table import CLOCKS
 from app.web import lists
@@ -19,6 +20,7 @@ from app.web.errors import refusals, with_headers
 from app.web.identity import Me
 from app.web.lists import LONGEST_LIST, MOMENTS, Page
 from app.web.parts import Parts, PartsDep
+from app.web.visit import visit_of
 from app.wire import forms
 from app.wire.messages import table_json
 
@@ -78,7 +80,7 @@ class SeatIn(BaseModel):
     @property
     def named(self) -> Seat | None:
         """The seat. Raises `Refused` if there is no such seat."""
-        return None if self.seat is None else _seat(self.seat)
+        return None if self.seat is None else seat_numbered(self.seat)
 
 
 class ThatSeatIn(BaseModel):
@@ -93,10 +95,17 @@ class ReadyIn(BaseModel):
     ready: StrictBool = True
 
 
+MAKING_WAY = (
+    *(Why.NOT_HOST, Why.NOT_SEATED, Why.NO_GAME, Why.GAME_RUNNING, Why.CLOCK_RUNNING),
+    *(Why.STILL_HERE, Why.STALE_TURN, Why.NOBODY_THERE, Why.SEAT_OUT_OF_RANGE),
+)
+"""Why somebody else's seat stays as it is."""
+
 _SITTING = (Why.SEAT_TAKEN, Why.TABLE_FULL, Why.GAME_RUNNING, Why.SEAT_OUT_OF_RANGE)
 
 
-def _seat(number: int, field: str = "seat") -> Seat:
+def seat_numbered(number: int, field: str = "seat") -> Seat:
+    """The seat of this number. Raises `Refused` if there is none."""
     if number not in range(4):
         raise Refused(Why.SEAT_OUT_OF_RANGE, field)
     return Seat(number)
@@ -117,6 +126,13 @@ async def _done(parts: Parts, table: str, me: Me, command: Command) -> forms.Tab
     return await _shown(parts, table)
 
 
+async def _admit(request: Request, parts: Parts, table: str, me: Me) -> None:
+    """Raises `Refused` if too many games are running for this person, or from this address, to begin one more."""
+    if (await parts.tables.mirror(table)).table.seat_of(me.id) is not None:  # else it is refused anyway
+        quotas = (GAMES_OF_PERSON, me.id), (GAMES_OF_ADDRESS, visit_of(request).address)
+        await lobby.admit(parts.tables, parts.limits, table, *quotas)
+
+
 _RULES = (Why.UNKNOWN_PRESET, Why.UNKNOWN_OPTION, Why.WRONG_VALUE, Why.SENSELESS_OPTIONS)
 _OPENING = with_headers(201, "Location") | refusals(*_RULES, Why.SEAT_OUT_OF_RANGE, Why.SEAT_TAKEN)
 
@@ -125,9 +141,9 @@ _OPENING = with_headers(201, "Location") | refusals(*_RULES, Why.SEAT_OUT_OF_RAN
 async def open_table(body: OpenIn, me: Me, parts: PartsDep, response: Response) -> forms.Table:
     """Open a table; its host sits down, and players of the house if wanted."""
     rules = override(preset(body.preset, "preset"), body.options)
-    houses = [_seat(one, "house") for one in body.house]
+    houses = [seat_numbered(one, "house") for one in body.house]
     mirror = await lobby.open_table(
-        *(parts.tables, parts.dice, parts.clock, me, rules, body.clock, body.listed, _seat(body.seat), houses)
+        *(parts.tables, parts.dice, parts.clock, me, rules, body.clock, body.listed, seat_numbered(body.seat), houses)
     )
     response.headers["Location"] = f"/api/v1/tables/{mirror.table.id}"
     return await _shown(parts, mirror.table.id)
@@ -142,7 +158,9 @@ async def list_tables(
     found = [one for one in await parts.lobby.tables() if asked.lists(one) and (after is None or _comes_after(one, after))]
     page = found[: asked.limit]
     more = lists.link(request, response, _place(page[-1])) if len(found) > len(page) else None
-    return {"tables": [table_json(one.table, one.playing, ()) for one in page], "next": more}
+    present = await parts.company.present_at([one.table.id for one in page]) if page else ()
+    shown = [table_json(one.table, one.playing, here) for one, here in zip(page, present, strict=True)]
+    return {"tables": shown, "next": more}
 
 
 def _place(listed: Listed) -> Bookmark:
@@ -171,15 +189,18 @@ async def leave(table: TableId, me: Me, parts: PartsDep) -> forms.Table:
     return await _done(parts, table, me, Leave())
 
 
-@router.post("/{table}/ready", responses=refusals(Why.NOT_SEATED, Why.GAME_RUNNING))
-async def ready(table: TableId, me: Me, parts: PartsDep, body: ReadyIn | None = None) -> forms.Table:
+@router.post("/{table}/ready", responses=refusals(Why.NOT_SEATED, Why.GAME_RUNNING, Why.TOO_MANY_GAMES))
+async def ready(table: TableId, request: Request, me: Me, parts: PartsDep, body: ReadyIn | None = None) -> forms.Table:
     """Be ready; the game starts when four seats are."""
+    if body is None or body.ready:
+        await _admit(request, parts, table, me)
     return await _done(parts, table, me, GetReady(body is None or body.ready))
 
 
-@router.post("/{table}/start", responses=refusals(Why.NOT_HOST, Why.NOT_SEATED, Why.GAME_RUNNING))
-async def start(table: TableId, me: Me, parts: PartsDep) -> forms.Table:
+@router.post("/{table}/start", responses=refusals(Why.NOT_HOST, Why.NOT_SEATED, Why.GAME_RUNNING, Why.TOO_MANY_GAMES))
+async def start(table: TableId, request: Request, me: Me, parts: PartsDep) -> forms.Table:
     """The host: let the house fill the free seats, and be ready."""
+    await _admit(request, parts, table, me)
     await lobby.start(parts.tables, table, Actor(me.id), _cid())
     return await _shown(parts, table)
 
@@ -197,7 +218,7 @@ async def add_house(table: TableId, me: Me, parts: PartsDep, body: SeatIn | None
 )
 async def remove_house(table: TableId, seat: SeatInPath, me: Me, parts: PartsDep) -> forms.Table:
     """The host: send a player of the house away."""
-    return await _done(parts, table, me, RemoveHouse(_seat(seat)))
+    return await _done(parts, table, me, RemoveHouse(seat_numbered(seat)))
 
 
 @router.post("/{table}/close", status_code=204, responses=refusals(Why.NOT_HOST, Why.GAME_RUNNING))
@@ -206,11 +227,22 @@ async def close_table(table: TableId, me: Me, parts: PartsDep) -> None:
     await parts.tables.close(table, Actor(me.id))
 
 
-@router.post(
-    "/{table}/stand-in",
-    responses=refusals(Why.NOT_HOST, Why.NOT_SEATED, Why.NO_GAME, Why.CLOCK_RUNNING, Why.STILL_HERE, Why.SEAT_OUT_OF_RANGE),
+@router.delete(
+    "/{table}/seats/{seat}",
+    responses=refusals(*(set(MAKING_WAY) - {Why.NO_GAME, Why.CLOCK_RUNNING, Why.STILL_HERE, Why.STALE_TURN})),
 )
+async def free_seat(table: TableId, seat: SeatInPath, me: Me, parts: PartsDep) -> forms.Table:
+    """The host, while no game is running: make a person give up a seat. Of a host who does nothing for long, all others may."""
+    await presence.free_seat(parts.tables, parts.clock, table, Actor(me.id), _cid(), seat_numbered(seat))
+    return await _shown(parts, table)
+
+
+@router.post("/{table}/stand-in", responses=refusals(*(set(MAKING_WAY) - {Why.GAME_RUNNING, Why.NOBODY_THERE})))
 async def call_stand_in(table: TableId, body: ThatSeatIn, me: Me, parts: PartsDep) -> forms.Table:
-    """The host, at a table without a clock: let the stand-in play for somebody who is not connected."""
-    await lobby.call_stand_in(parts.tables, parts.company, table, Actor(me.id), _cid(), _seat(body.seat))
+    """The host, at a table without a clock: let the stand-in play for somebody who is not connected, or does not move for long.
+
+    For a host who is connected and does not move, all others may.
+    """
+    by, seat = Actor(me.id), seat_numbered(body.seat)
+    await presence.call_stand_in(parts.tables, parts.company, parts.clock, table, by, _cid(), seat)
     return await _shown(parts, table)

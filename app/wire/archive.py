@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 from app.game.rules import Rules
 from app.game.view import Row
 from app.tables.ports import Entry
+from app.wire.codec import read_stored
 from app.wire.log import read_entry, write_entry
 
 _RULES = TypeAdapter(Rules)
@@ -22,8 +23,8 @@ def write_rules(rules: Rules) -> dict[str, Any]:
 
 
 def read_rules(stored: Mapping[str, Any]) -> Rules:
-    """The rules back."""
-    return _RULES.validate_python(stored)
+    """The rules back. Raises `NewerFormat` where they have an option that this release does not know."""
+    return read_stored(_RULES, stored)
 
 
 def write_row(row: Row) -> dict[str, Any]:
@@ -33,8 +34,8 @@ def write_row(row: Row) -> dict[str, Any]:
 
 
 def read_row(stored: Mapping[str, Any]) -> Row:
-    """The row back."""
-    return _ROW.validate_python(stored)
+    """The row back. Raises `NewerFormat`."""
+    return read_stored(_ROW, stored)
 
 
 def write_archived(entry: Entry) -> dict[str, Any]:

@@ -76,6 +76,7 @@ class Table(TypedDict):
     clock: int | None
     listed: bool
     closable: bool
+    asking: list[Seat]
     games: int
     created: int
     spectators: int

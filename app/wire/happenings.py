@@ -126,10 +126,11 @@ class GameStarted(TypedDict):
 
 
 class SeatAway(TypedDict):
-    """The stand-in plays for a seat from now on."""
+    """The stand-in plays for a seat from now on; `gone`: its owner has left the game on purpose."""
 
     kind: Literal["seat_away"]
     seat: Seat
+    gone: bool
 
 
 class SeatBack(TypedDict):
@@ -150,6 +151,19 @@ class TimeGivenBack(TypedDict):
     """The clock runs anew after an outage."""
 
     kind: Literal["time_given_back"]
+
+
+class HostAskedToMove(TypedDict):
+    """The person on the seat `by` asks that the host, who does not move, make way."""
+
+    kind: Literal["host_asked_to_move"]
+    by: Seat
+
+
+class GameAbandoned(TypedDict):
+    """Every person has left the game: it is over without a winner."""
+
+    kind: Literal["game_abandoned"]
 
 
 class PersonSitting(TypedDict):
@@ -215,6 +229,8 @@ Happening = (
     | SeatBack
     | SheetRead
     | TimeGivenBack
+    | HostAskedToMove
+    | GameAbandoned
     | SeatTaken
     | SeatLeft
     | HostChanged

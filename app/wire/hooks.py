@@ -11,7 +11,7 @@ from app.tables.notices import GameFinished, Notice, TableOpened, TurnDue, event
 from app.tables.ports import NewerFormat
 from app.wire.codec import Codec
 
-FORMAT = 1
+FORMAT = 2
 """The version in which notices are stored. A newer one is left to newer processes."""
 
 PING = "ping"
@@ -64,7 +64,8 @@ class GameFinishedData(TypedDict):
     started: int
     finished: int
     totals: BySide[int]
-    winner: Side
+    ended: Literal["played", "abandoned"]
+    winner: Side | None
     seats: list[SeatData]
     links: Links
 
@@ -163,7 +164,7 @@ def _data(notice: Notice, base: str) -> dict[str, Any]:
             }
         case GameFinished():
             fields = _NOTICES.write(notice)
-            names = ("game", "table", "number", "preset", "started", "finished", "totals", "winner", "seats")
+            names = ("game", "table", "number", "preset", "started", "finished", "totals", "ended", "winner", "seats")
             links = {"page": f"{base}/g/{notice.game}", "api": f"{base}/api/v1/games/{notice.game}"}
             return {name: fields[name] for name in names} | {"links": links}
         case TurnDue():

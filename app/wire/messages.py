@@ -95,10 +95,29 @@ class _ReturnAction(_Model):
     kind: Literal["return"]
 
 
-ActionIn = Annotated[
-    _BidAction | _PassAction | _CoincheAction | _SurcoincheAction | _RedealAction | _PlayAction | _NextAction | _ReturnAction,
-    Field(discriminator="kind"),
-]
+class StandInAction(_Model):
+    """Call the stand-in for a seat, at a table without a clock."""
+
+    kind: Literal["stand_in"]
+    seat: int
+
+
+class FreeSeatAction(_Model):
+    """Free the seat of a person while no game is running."""
+
+    kind: Literal["free_seat"]
+    seat: int
+
+
+GameAction = (
+    _BidAction | _PassAction | _CoincheAction | _SurcoincheAction | _RedealAction | _PlayAction | _NextAction | _ReturnAction
+)
+"""What one does from one's own seat."""
+
+OF_THE_TABLE = (StandInAction, FreeSeatAction)
+"""What is done about somebody else's seat."""
+
+ActionIn = Annotated[GameAction | StandInAction | FreeSeatAction, Field(discriminator="kind")]
 
 NEEDS_TURN = (_BidAction, _PassAction, _SurcoincheAction, _RedealAction, _PlayAction, _NextAction)
 
@@ -150,7 +169,7 @@ def read_message(frame: str) -> In:
     return _IN.validate_json(frame)
 
 
-def command_of(action: ActionIn, seat: Seat) -> Command:
+def command_of(action: GameAction, seat: Seat) -> Command:
     """What is asked, done from this seat."""
     match action:
         case _BidAction(value=value, trump=trump):
@@ -275,6 +294,7 @@ def table_json(table: Table, playing: bool, present: Iterable[str | None]) -> fo
         "clock": table.clock,
         "listed": table.listed,
         "closable": is_closable(table, playing),
+        "asking": sorted(table.asking),
         "games": table.games,
         "created": table.created,
         "spectators": sum(one not in seated for one in here),

@@ -82,6 +82,8 @@ export const removeHouse = (id, seat) => call("DELETE", `${at(id)}/house/${seat}
 /** @type {(id: string) => Promise<null>} */
 export const close = (id) => call("POST", `${at(id)}/close`);
 /** @type {(id: string, seat: number) => Promise<TableInfo>} */
+export const vacateSeat = (id, seat) => call("DELETE", `${at(id)}/seats/${seat}`);
+/** @type {(id: string, seat: number) => Promise<TableInfo>} */
 export const standIn = (id, seat) => call("POST", `${at(id)}/stand-in`, { seat });
 /** @type {() => Promise<Ranked[]>} */
 export const players = async () => (await call("GET", "/players")).players ?? [];

@@ -25,7 +25,7 @@ export class Session {
   /** @param {string} id */
   constructor(id) {
     this.id = id;
-    /** @type {"connecting" | "live" | "lost" | "gone"} */
+    /** @type {"connecting" | "live" | "lost" | "newer" | "gone"} */
     this.line = "connecting";
     /** @type {TableInfo | null} */
     this.table = null;

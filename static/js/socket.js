@@ -21,13 +21,19 @@ export function backOff(attempt, random = Math.random) {
   return Math.round(random() * Math.min(MOST, LEAST * 2 ** attempt));
 }
 
+/** So often another process is looked for that can read the table, before it is said that there is none. */
+export const TRIED_ELSEWHERE = 3;
+
+/** Milliseconds after which it is then tried again. */
+const NEWER_EVERY = 5000;
+
 /** Close codes after which coming back would not help. */
 export const FINAL = new Set([4404]);
 
 /**
  * @typedef {{
  *   message: (message: any) => void,
- *   state: (state: "connecting" | "live" | "lost" | "gone") => void,
+ *   state: (state: "connecting" | "live" | "lost" | "newer" | "gone") => void,
  *   newest: () => At | null,
  * }} Listener
  */
@@ -43,6 +49,8 @@ export class Line {
     this.attempt = 0;
     this.heard = 0;
     this.closed = false;
+    /** How often in a row somebody could not read the table because a newer release has written it. */
+    this.unread = 0;
     this.after = 0;
     /** @type {WebSocket | null} */
     this.socket = null;
@@ -141,11 +149,17 @@ export class Line {
     const message = JSON.parse(data);
     if (message.type === "welcome") {
       this.attempt = 0;
+      this.unread = 0;
       this.leaving?.close();
       this.leaving = null;
       this.listener.state("live");
     } else if (message.type === "bye") {
       this.after = message.after ?? 0;
+      this.unread = message.why === "newer_release" ? this.unread + 1 : 0;
+      if (this.unread > TRIED_ELSEWHERE) {
+        this.after += NEWER_EVERY;
+        this.listener.state("newer");
+      }
       clearTimeout(this.retry);
       this.retry = setTimeout(() => this.#move(), this.after);
       return;

@@ -52,8 +52,8 @@
  *   clocks: (number | null)[]}} RuleBook
  */
 /**
- * @typedef {{id: string, preset: string | null, rated: boolean, started: number, finished: number, totals: BySide, winner: Side,
- *   deal_count: number, seats: {seat: number, kind: string, player: string | null, name: string, bot: boolean}[],
+ * @typedef {{id: string, preset: string | null, rated: boolean, started: number, finished: number, totals: BySide,
+ *   ended: "played" | "abandoned", winner: Side | null, deal_count: number, seats: {seat: number, kind: string, player: string | null, name: string, bot: boolean}[],
  *   won: boolean | null}} PlayedGame
  */
 /**

@@ -150,7 +150,8 @@ export function outcome(row, name, rules) {
  * @param {{name: (seat: number) => string, side: (side: Side) => string}} who
  */
 export function event(event, who) {
-  const places = { name: "seat" in event ? who.name(event.seat) : "" };
+  const seat = "seat" in event ? event.seat : event.by;
+  const places = { name: seat === undefined ? "" : who.name(seat) };
   switch (event.kind) {
     case "hands_dealt":
       return t("event.dealt", { deal: event.deal, name: who.name(event.dealer) });
@@ -181,6 +182,8 @@ export function event(event, who) {
     case "seat_away":
     case "seat_back":
     case "game_started":
+    case "game_abandoned":
+    case "host_asked_to_move":
       return t(`event.${event.kind}`, places);
     default:
       return "";

@@ -211,6 +211,7 @@ async def test_ratings_move_with_the_result(valkey: Redis, postgres: AsyncEngine
     await store(RedisLog(valkey), script)
     await archive.drain_once()
     winner = tell(script.opened, script.entries).winner
+    assert winner is not None
     found = await players(postgres)
     for seat, rating in zip(SEATS, after((Rating(),) * 4, winner), strict=True):
         player = found[FOUR[seat].id]

@@ -18,7 +18,7 @@ from app.store.company import PRESENT_MS, TALK_KEPT, RedisCompany
 from app.store.dice import SystemDice
 from app.store.guests import RedisGuests
 from app.store.keys import GUEST_SECONDS, SHARDS, outboxes
-from app.store.lobby import IDLE_MS, SEATS_KEPT, RedisLobby
+from app.store.lobby import SEATS_KEPT, RedisLobby
 from app.store.log import RedisLog
 from app.store.server import connect
 from app.tables.commands import Actor, GetReady, Sit
@@ -417,17 +417,6 @@ async def test_what_is_private_or_empty_is_not_in_the_lobby(valkey: Redis) -> No
     await lobby.show(four_seated())
     await lobby.show(opened())
     assert await lobby.tables() == []
-
-
-async def test_a_table_where_nothing_happens_leaves_the_lobby(valkey: Redis) -> None:
-    now = 1_796_000_000_000
-    lobby = RedisLobby(valkey, lambda: now)
-    await lobby.show(four_seated())
-    now += IDLE_MS
-    assert len(await lobby.tables()) == 1
-    now += 1
-    assert await lobby.tables() == []
-    assert await valkey.hlen(RedisLobby.KEY) == 0
 
 
 # --- guests ----------------------------------------------------------------------------------------------------------

@@ -104,7 +104,7 @@ async def test_others_are_told_while_one_table_is_stuck(log: SlowLog, valkey: Re
     here, elsewhere = Tables(log, RedisLobby(valkey)), Tables(RedisLog(valkey), RedisLobby(valkey))
     bell = RedisBell(valkey)
     await bell.prepare()
-    hub = Hub(here, bell, RedisCompany(valkey), StoreClock())
+    hub = Hub(here, bell, RedisCompany(valkey), StoreClock(), RedisLobby(valkey))
     async with running(hub.run()):
         clients = {}
         for table in (STUCK, *OTHERS):
@@ -129,7 +129,7 @@ async def test_a_bell_for_what_this_process_has_added_itself_asks_the_store_noth
     bell = RedisBell(valkey)
     await bell.prepare()
     company = RedisCompany(valkey)
-    hub = Hub(tables, bell, company, StoreClock())
+    hub = Hub(tables, bell, company, StoreClock(), RedisLobby(valkey))
     async with running(hub.run()):
         table = four_seated().id
         await tables.open(opened(id=table))

@@ -29,7 +29,7 @@ from app.tables.commands import (
 from app.tables.duty import Duty, duty, people_wait
 from app.tables.lobby import HOUSES
 from app.tables.play import _timer
-from app.tables.table import Person, Table
+from app.tables.table import HOUR, Person, Table
 from tests.seats import (
     FOUR,
     NINA,
@@ -141,7 +141,7 @@ def test_nobody_waits_for_the_house_or_the_absent_to_read() -> None:
 
 
 def test_with_everybody_away_the_game_goes_on_to_its_end_and_no_further() -> None:
-    table = do(bidding(), *((one, Leave()) for one in FOUR))
+    table = do(bidding(), *((NINA, CallStandIn(seat)) for seat in (S1, S2, S3, S0)))
     for one in played_on(table, Random(8)):
         owed = duty(one)
         if not one.is_playing:
@@ -149,6 +149,13 @@ def test_with_everybody_away_the_game_goes_on_to_its_end_and_no_further() -> Non
             return
         assert owed is not None
         assert owed.after == (0 if one.in_turn is None else 3_000)
+
+
+def test_a_slow_game_that_all_have_left_goes_on_at_its_own_pace() -> None:
+    table = do(bidding(24 * HOUR), *((one, Leave()) for one in FOUR))
+    assert table.is_deserted
+    assert duty(table) == Duty(table.turn, S0, 24 * HOUR * 1000)
+    assert duty(do(bidding(24 * HOUR), (NINA, Leave()))) == Duty(table.turn, S0, 3_000)
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -1,11 +1,12 @@
 """The lobby's board, by a clock of ours."""
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 
 from app.game.refusal import Refused, Why
-from app.tables.lobby import LOOK_MS, Board
+from app.tables.lobby import LOOK_MS, TOUCH_MS, Board
 from app.tables.ports import Listed
 from app.tables.table import Table
 from tests.seats import four_seated, opened
@@ -17,9 +18,15 @@ class Index:
     def __init__(self) -> None:
         self.looks = 0
         self.shown: list[Table] = []
+        self.touched: list[Sequence[str]] = []
         self.may_answer = asyncio.Event()
         self.may_answer.set()
         self.is_away = False
+
+    async def touch(self, tables: Sequence[str]) -> None:
+        if self.is_away:
+            raise Refused(Why.BUSY)
+        self.touched.append(tables)
 
     async def show(self, table: Table) -> None:
         self.shown.append(table)
@@ -99,3 +106,26 @@ async def test_an_index_that_is_away_is_asked_again() -> None:
         await board.tables()
     index.is_away, clock.now = False, LOOK_MS
     assert await board.tables() == []
+
+
+async def test_that_somebody_is_there_is_said_once_a_minute() -> None:
+    index, clock = Index(), Ticks()
+    board = Board(index, clock)
+    await board.touch(["a", "b"])
+    clock.now += TOUCH_MS - 1
+    await board.touch(["a", "c"])
+    await board.touch([])
+    clock.now += 1
+    await board.touch(["a", "b", "c"])
+    assert index.touched == [["a", "b"], ["c"], ["a", "b"]]
+
+
+async def test_what_could_not_be_said_is_said_again() -> None:
+    index = Index()
+    board = Board(index, Ticks())
+    index.is_away = True
+    with pytest.raises(Refused):
+        await board.touch(["a"])
+    index.is_away = False
+    await board.touch(["a"])
+    assert index.touched == [["a"]]

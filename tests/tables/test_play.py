@@ -21,7 +21,7 @@ from app.store.log import RedisLog
 from app.store.server import connect
 from app.tables import croupier as croupiers
 from app.tables import duty as duties
-from app.tables import lobby
+from app.tables import presence
 from app.tables.commands import (
     Actor,
     CallStandIn,
@@ -39,7 +39,7 @@ from app.tables.croupier import Croupier
 from app.tables.lobby import HOUSES
 from app.tables.mirror import Mirror
 from app.tables.play import Tables
-from app.tables.table import Person, SeatAway, Table
+from app.tables.table import GameAbandoned, Person, SeatAway, Table
 from tests.people import PATIENCE
 from tests.seats import FOUR, NINA, OMAR, PAUL, ROSA, RULES, UMA, a_deal, by, opened
 
@@ -275,7 +275,7 @@ async def test_with_two_at_work_a_whole_game_is_played_once(
     async with one.working(), other.working():
         await other.act(NINA, Start(HOUSES), "start")
         await other.until(lambda now: now.is_playing)
-        await other.act(NINA, Leave(), "leave")
+        await other.act(NINA, CallStandIn(S0), "stand-in")
         await one.until(lambda now: now.games == 1 and not now.is_playing)
         await other.until(lambda now: not now.is_playing)
     stored = await one.log.load(TABLE)
@@ -371,17 +371,75 @@ def _is_scored(now: Table) -> bool:
     return now.game is not None and bool(now.game.deals) and now.game.deals[-1].score is not None
 
 
-async def test_the_host_calls_the_stand_in_only_for_the_absent(two: tuple[Process, Process]) -> None:
+async def test_the_host_calls_the_stand_in_only_for_who_is_absent_or_does_not_move(two: tuple[Process, Process]) -> None:
     one, other = two
+    now = 0
+
+    async def call(by_whom: Person, cid: str) -> None:
+        await presence.call_stand_in(one.tables, one.company, lambda: now, TABLE, by(by_whom), cid, S1)
+
     async with one.working():
         await begin(one, opened())
-    await other.company.here(TABLE, "tab", PAUL.id)
+        now = (await one.tables.mirror(TABLE)).turned + presence.IDLE_MS
+        await other.company.here(TABLE, "tab", PAUL.id)
+        with pytest.raises(Refused) as refused:  # it is not even his turn
+            await call(NINA, "call")
+        assert refused.value.why is Why.STILL_HERE
+        await other.act(NINA, InGame(Speak(S0, Say.PASS)), "pass")
+    now = (await one.tables.mirror(TABLE)).turned + presence.IDLE_MS - 1
     with pytest.raises(Refused) as refused:
-        await lobby.call_stand_in(one.tables, one.company, TABLE, by(NINA), "call", S1)
+        await call(NINA, "call")
     assert refused.value.why is Why.STILL_HERE
-    await other.company.gone(TABLE, "tab", PAUL.id)
-    await lobby.call_stand_in(one.tables, one.company, TABLE, by(NINA), "call", S1)
+    now += 1
+    await call(NINA, "call")
     assert (await other.now()).places[S1].away
+    await other.act(PAUL, Return(), "back")
+    now -= 1
+    await call(NINA, "call")  # known by its name: answered as it was, and done once
+    assert not (await other.now()).places[S1].away
+    await other.company.gone(TABLE, "tab", PAUL.id)
+    await call(NINA, "again")
+    assert (await other.now()).places[S1].away
+
+
+async def test_all_others_may_free_the_seat_of_a_host_who_does_nothing(two: tuple[Process, Process]) -> None:
+    one, other = two
+    now = 0
+
+    async def free(by_whom: Person, cid: str) -> None:
+        await presence.free_seat(one.tables, lambda: now, TABLE, by(by_whom), cid, S0)
+
+    await seat_all(one, opened())
+    now = (await other.tables.mirror(TABLE)).acted[NINA.id] + presence.IDLE_MS - 1
+    with pytest.raises(Refused) as refused:
+        await free(PAUL, "early")
+    assert refused.value.why is Why.NOT_HOST
+    now += 1
+    for person in (PAUL, ROSA):
+        await free(person, "late")
+    assert (await other.now()).host == NINA.id
+    await free(OMAR, "late")
+    assert (await other.now()).host == PAUL.id
+    assert (await other.now()).places[S0].person is None
+    await one.act(NINA, Sit(NINA, S0), "again")
+    with pytest.raises(Refused) as refused:  # who is host just now has had no time to do anything
+        await presence.free_seat(one.tables, lambda: now, TABLE, by(NINA), "own", S1)
+    assert refused.value.why is Why.NOT_HOST
+
+
+async def test_a_game_that_all_have_left_waits_for_the_archive_and_its_table_is_empty(two: tuple[Process, Process]) -> None:
+    one, other = two
+    async with one.working(), other.working():
+        await begin(one, opened())
+        for person in FOUR:
+            await other.act(person, Leave(), "leave")
+    now = await one.now()
+    assert (now.game, now.people, now.games) == (None, (), 1)
+    stored = await one.log.load(TABLE)
+    assert stored is not None
+    assert Mirror.of(stored).table == now == await other.now()
+    assert stored.due is None
+    assert sum(isinstance(event, GameAbandoned) for entry in stored.entries for event in entry.events) == 1
 
 
 async def test_a_table_in_trouble_is_no_trouble_of_the_others(

@@ -87,7 +87,9 @@ async def test_what_is_not_there_is_said_so(path: str, web: AsyncClient) -> None
 async def test_the_leaderboard_holds_rated_players_best_first(web: AsyncClient, valkey: Redis, postgres: AsyncEngine) -> None:
     await finish(valkey, postgres, RATED, OWN_RULES)
     board = (await ask(web, "/players"))["players"]
-    ratings = after((Rating(),) * 4, tell(RATED.opened, RATED.entries).winner)
+    winner = tell(RATED.opened, RATED.entries).winner
+    assert winner is not None
+    ratings = after((Rating(),) * 4, winner)
     assert {one["id"]: one["rating"] for one in board} == {
         person.id: shown(rating) for person, rating in zip(FOUR, ratings, strict=True)
     }

@@ -57,8 +57,8 @@ async def test_guests_are_sent_elsewhere_and_nothing_is_written(site: Site, nina
         # Its other tables it serves on.
         await nina.post(f"/tables/{other}/ready")
         await elsewhere.until(lambda frame: frame["type"] == "step")
-    assert (await nina.get(f"/tables/{table}", 503))["why"] == "busy"
-    assert (await nina.post(f"/tables/{table}/ready", status=503))["why"] == "busy"
+    assert (await nina.get(f"/tables/{table}", 503))["why"] == "newer_release"
+    assert (await nina.post(f"/tables/{table}/ready", status=503))["why"] == "newer_release"
     assert (await nina.http.get(f"/api/v1/tables/{table}")).headers["connection"] == "close"
     assert await redis.xlen(Keys(table).log) == 2
 

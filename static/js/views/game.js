@@ -61,6 +61,7 @@ function body(game) {
   const when = new Date(game.finished).toLocaleString(state.preferences.language, { dateStyle: "long", timeStyle: "short" });
   return html`${head(`${reader.side("A")} – ${reader.side("B")}`)}
     <p><b class="result-score">${num(game.totals.A)} – ${num(game.totals.B)}</b></p>
+    ${game.ended === "abandoned" ? html`<p data-testid="abandoned">${t("games.abandoned_long")}</p>` : nothing}
     <p class="muted">${presetName(game.preset)} · ${when}</p>
     ${game.deals.map((deal) => dealPart(deal, reader))}`;
 }

@@ -267,7 +267,8 @@ function gamesPart() {
 function gameLine(game) {
   const name = (/** @type {number} */ seat) => playedAs(game, seat);
   const when = new Date(game.finished).toLocaleDateString(state.preferences.language, { day: "numeric", month: "short" });
-  const result = game.won === null ? "" : ` · ${t(game.won ? "games.won" : "games.lost")}`;
+  const word = game.ended === "abandoned" ? "abandoned" : game.won === null ? "" : game.won ? "won" : "lost";
+  const result = word && ` · ${t(`games.${word}`)}`;
   return html`<span class="game-pairs">${name(0)} & ${name(2)} – ${name(1)} & ${name(3)}</span>
     <span class="game-totals">${num(game.totals.A)} – ${num(game.totals.B)}</span>
     <span class="muted">${when}${result}</span>`;

@@ -2,13 +2,16 @@
 // The menu: how the page looks and sounds, and the way out.
 
 import { html, nothing } from "../vendor/lit.js";
-import { closeTable, leaveTable } from "../actions.js";
+import { atTable, closeTable, leaveTable } from "../actions.js";
+import * as api from "../api.js";
 import { href } from "../base.js";
 import { LANGUAGES, t } from "../i18n.js";
 import { PACES } from "../pace.js";
 import { wake } from "../sound.js";
 import { changed, prefer, state } from "../store.js";
 import { closeButton, dialog } from "./parts.js";
+
+/** @import {Session} from "../session.js" */
 
 /** What is asked for once more before it is done. @type {"leave" | "close" | null} */
 let asked = null;
@@ -92,9 +95,27 @@ function ways() {
   const playing = table?.status === "playing";
   return html`<div class="menu-ways">
     <a class="plain-button wide" href=${href("/")} data-testid="to-lobby">${t("menu.lobby")}</a>
+    ${others(session, playing).map(
+      ({ way, name, of }) => html`<button class="plain-button wide" type="button" data-testid="${way}-${of}"
+        @click=${() => atTable((id) => (way === "free" ? api.vacateSeat(id, of) : api.standIn(id, of)))}>${t(`menu.${way}`, { name })}</button>`,
+    )}
     ${seat === null ? nothing : playing ? twice("leave", leaveTable) : once("leave", leaveTable)}
     ${session.isHost && table?.closable ? twice("close", closeTable) : nothing}
   </div>`;
+}
+
+/**
+ * Whom one may ask to make way: the host anybody, the others the host. The server says whether it is time.
+ * @param {Session} session
+ * @param {boolean} playing
+ */
+function others(session, playing) {
+  const { seat, table } = session;
+  if (seat === null || !table || (playing && table.clock !== null)) return [];
+  const way = /** @type {"free" | "stand_in"} */ (playing ? "stand_in" : "free");
+  return table.seats
+    .filter((one) => one.kind === "person" && one.seat !== seat && !one.away && (session.isHost || one.player === table.host))
+    .map((one) => ({ way, of: one.seat, name: one.name ?? "" }));
 }
 
 /**

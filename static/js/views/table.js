@@ -55,7 +55,8 @@ function gone() {
 /** @param {Session} session */
 function connection(session) {
   if (session.line === "live" || (session.line === "connecting" && session.table === null)) return nothing;
-  return html`<p class="reconnecting" role="status" data-testid="reconnecting">${t(navigator.onLine ? "link.lost" : "link.offline")}</p>`;
+  const word = session.line === "newer" ? "link.newer" : navigator.onLine ? "link.lost" : "link.offline";
+  return html`<p class="reconnecting" role="status" data-testid="reconnecting">${t(word)}</p>`;
 }
 
 /**
