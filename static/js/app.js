@@ -4,6 +4,7 @@
 import { html, nothing, render } from "./vendor/lit.js";
 import * as api from "./api.js";
 import { loadFigures } from "./figures.js";
+import { settleFocus, watchFocus } from "./focus.js";
 import { language, load, t } from "./i18n.js";
 import { onNavigate, placeOf } from "./place.js";
 import { Session } from "./session.js";
@@ -44,6 +45,7 @@ function draw() {
     html`${place()} ${menu()} ${programs()} ${state.game ? gamePage(state.game) : nothing}`,
     page,
   );
+  setTimeout(settleFocus); // the hand draws itself a moment later
 }
 
 /** A deal is shown with its figures, not before them. */
@@ -75,6 +77,7 @@ async function begin() {
   await load(state.preferences.language);
   onChange(draw);
   onNavigate(arrive);
+  watchFocus();
   arrive();
   void loadFigures().then(() => {
     state.hasFigures = true;
