@@ -7,8 +7,9 @@ from app.game.state import Game, Playing, Unplayed
 from app.tables.table import Table
 
 SHEET_SECONDS = 10
-"""How long the score sheet, or a hand shown for a redeal, stays between two deals unless all have read it; a sheet that one reads alone
-without a clock stays."""
+"""How long the score sheet, or a hand shown for a redeal, stays between two deals unless all have read it.
+
+A sheet that one reads alone, without a clock, stays."""
 
 PASSED_OUT_SECONDS = 3
 """How long four passes stay, unless all have seen them."""

@@ -1,7 +1,5 @@
 """Who is asking? A guest is known by what is in a cookie, a program by its token; and a page must come from where it may."""
 
-import unicodedata
-from collections.abc import Iterator
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -15,46 +13,13 @@ from app.tables.table import Person
 from app.tables.tokens import Asker
 from app.web.errors import refusals, with_headers
 from app.web.parts import Parts, PartsDep
+from app.web.text import LONGEST_NAME, clean_name
 from app.web.visit import visit_of
 
 COOKIE = "coinche_guest"
 COOKIE_SECONDS = 400 * 24 * 3600
-LONGEST_NAME = 24
-
-MOST_MARKS = 4
-"""So many marks on one letter are shown; no language needs more."""
-
-_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"
-"""Letters and signs that show nothing."""
 
 router = APIRouter(prefix="/api/v1", tags=["me"])
-
-
-def clean_text(words: str) -> str:
-    """The words as they are shown: composed, single spaces, nothing invisible, no marks piled up over the lines above."""
-    composed = unicodedata.normalize("NFC", words)
-    return " ".join("".join(" " if _is_blank(letter) else letter for letter in _without_piles(composed)).split())
-
-
-def _without_piles(words: str) -> Iterator[str]:
-    pile = 0
-    for letter in words:
-        pile = pile + 1 if unicodedata.category(letter) in ("Mn", "Me") else 0
-        if pile <= MOST_MARKS:
-            yield letter
-
-
-def _is_blank(letter: str) -> bool:
-    return unicodedata.category(letter)[0] in "CZ" or letter in _FILLERS
-
-
-def clean_name(name: str) -> str:
-    """The name as it is shown. Raises `Refused` if nothing or too much is left of it."""
-    shown = clean_text(name)
-    marks_only = all(unicodedata.category(letter)[0] == "M" for letter in shown)
-    if marks_only or len(shown) > LONGEST_NAME:
-        raise Refused(Why.BAD_NAME, "name")
-    return shown
 
 
 def origin_is_allowed(connection: HTTPConnection, origins: tuple[str, ...]) -> bool:
@@ -125,7 +90,7 @@ class Guest(BaseModel):
 class NameIn(BaseModel):
     """The name that a guest wants to be shown by."""
 
-    name: StrictStr = Field(description=f"At most {LONGEST_NAME} letters, as they are shown", examples=["Nina"])
+    name: StrictStr = Field(description=f"At most {LONGEST_NAME} letters, as people count them", examples=["Nina"])
 
 
 @router.get("/me")

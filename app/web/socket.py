@@ -18,9 +18,10 @@ from app.tables.table import Person
 from app.tables.tokens import Asker, Scope
 from app.web.gate import is_void
 from app.web.hub import Client, Room
-from app.web.identity import asker_of, clean_text, origin_is_allowed
+from app.web.identity import asker_of, origin_is_allowed
 from app.web.parts import Parts
 from app.web.play import do
+from app.web.text import clean_text
 from app.web.visit import visit_of
 from app.wire.messages import (
     PHRASES,

@@ -10,8 +10,9 @@ from app.game.refusal import Refused, Why
 from app.tables.table import Person
 from app.tables.tokens import MOST_DAYS, OF_A_GUEST, Scope, Token
 from app.web.errors import refusals
-from app.web.identity import Me, NameIn, clean_name
+from app.web.identity import Me, NameIn
 from app.web.parts import Parts, PartsDep
+from app.web.text import clean_name
 
 DAY_MS = 24 * 3600 * 1000
 

@@ -6,6 +6,7 @@ import { judge } from "./ahead.js";
 import { Pace, older } from "./pace.js";
 import { changed, state } from "./store.js";
 import { t } from "./i18n.js";
+import { initial } from "./text.js";
 import * as words from "./words.js";
 import * as tell from "./tell.js";
 
@@ -135,7 +136,7 @@ export class Session {
   sideShort(side) {
     if ((this.shown.view?.viewer ?? this.seat) !== null) return this.side(side);
     const first = side === "A" ? 0 : 1;
-    return [first, first + 2].map((seat) => this.name(seat).charAt(0).toUpperCase()).join("·");
+    return [first, first + 2].map((seat) => initial(this.name(seat))).join("·");
   }
 
   /**

@@ -9,6 +9,7 @@ import { card } from "../cards.js";
 import { language, t } from "../i18n.js";
 import { sideOf } from "../layout.js";
 import { state } from "../store.js";
+import { initial } from "../text.js";
 import { call, cardAloud, coded } from "../words.js";
 import { icon, rich } from "./parts.js";
 
@@ -87,11 +88,6 @@ function slot(session, view, seat) {
 /** @param {number} cards */
 function count(cards) {
   return html`<span class="count"><span aria-hidden="true">${cards}</span><span class="aloud">${t("seat.cards", { count: cards })}</span></span>`;
-}
-
-/** @param {string} name */
-function initial(name) {
-  return [...name.trim()][0]?.toUpperCase() ?? "?";
 }
 
 /**
