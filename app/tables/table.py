@@ -186,7 +186,9 @@ def evolve(table: Table, event: Happened) -> Table:
     """The table after an event. It never judges."""
     match event:
         case SeatTaken(seat=seat, occupant=occupant):
-            return _with_place(table, seat, Place(occupant))
+            place = table.places[seat]
+            is_renamed = isinstance(occupant, Person) and place.person is not None and place.person.id == occupant.id
+            return _with_place(table, seat, replace(place, occupant=occupant) if is_renamed else Place(occupant))
         case SeatLeft(seat=seat):
             return _with_place(table, seat, Place())
         case HostChanged(host=host):

@@ -1,5 +1,6 @@
 """Who is asking? A guest is known by what is in a cookie, a program by its token; and a page must come from where it may."""
 
+import secrets
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -9,6 +10,7 @@ from pydantic import BaseModel, Field, StrictStr
 from starlette.requests import HTTPConnection
 
 from app.game.refusal import Refused, Why
+from app.tables.lobby import show_name
 from app.tables.table import Person
 from app.tables.tokens import Asker
 from app.web.errors import refusals, with_headers
@@ -93,6 +95,12 @@ class NameIn(BaseModel):
     name: StrictStr = Field(description=f"At most {LONGEST_NAME} letters, as people count them", examples=["Nina"])
 
 
+async def renamed(parts: Parts, person: Person) -> None:
+    """Let the new name be seen wherever the person is known: by tokens, and at tables."""
+    await parts.tokens.rename(person)
+    await show_name(parts.tables, await parts.lobby.seats(person.id), person, f"name:{secrets.token_hex(8)}")
+
+
 @router.get("/me")
 async def who_am_i(me: Me) -> Guest:
     """Whom the cookie or the token stands for."""
@@ -105,14 +113,14 @@ async def call_me(body: NameIn, request: Request, response: Response, parts: Par
     name = clean_name(body.name)
     asker = await asker_of(request, parts)
     if asker.token is not None and asker.person is not None:
-        await parts.tokens.rename(Person(asker.person.id, name))
+        await renamed(parts, Person(asker.person.id, name))
         return Guest(id=asker.person.id, name=name)
     token = request.cookies.get(COOKIE)
     person = None if token is None else await parts.guests.rename(token, name)
     if person is None:
         person, token = await parts.guests.welcome(name)
     else:
-        await parts.tokens.rename(person)
+        await renamed(parts, person)
     response.set_cookie(
         COOKIE, token or "", max_age=COOKIE_SECONDS, httponly=True, samesite="lax", secure=request.url.scheme == "https"
     )

@@ -289,5 +289,6 @@ class Conversation:
         if (message.phrase is None) == (not words) or (message.phrase is not None and message.phrase not in PHRASES):
             raise Refused(Why.BAD_REQUEST)
         await visit_of(self._websocket).take(self._parts.limits, TALK, f"p:{person.id}:{room.mirror.table.id}")
-        said = Said(self._parts.clock(), seat, person.name, message.phrase, words)
+        name = (room.mirror.table.places[seat].person or person).name  # of now, not of when the connection began
+        said = Said(self._parts.clock(), seat, name, message.phrase, words)
         await self._parts.company.say(room.mirror.table.id, said)

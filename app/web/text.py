@@ -1,6 +1,6 @@
 """What people write: names and chat, as they are shown.
 
-Letters are told apart by the tables of the `regex` package and counted as people see them, so that neither depends on the age of Python.
+Letters are told apart by the tables of `regex`, which do not depend on the age of Python, and counted as people count.
 """
 
 import unicodedata

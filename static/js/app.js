@@ -6,7 +6,7 @@ import * as api from "./api.js";
 import { loadFigures } from "./figures.js";
 import { settleFocus, watchFocus } from "./focus.js";
 import { language, load, t } from "./i18n.js";
-import { onNavigate, placeOf } from "./place.js";
+import { followDrawer, onNavigate, placeOf } from "./place.js";
 import { Session } from "./session.js";
 import { changed, onChange, state } from "./store.js";
 import { lobby, watchLobby } from "./views/lobby.js";
@@ -45,6 +45,7 @@ function draw() {
     html`${place()} ${menu()} ${programs()} ${state.game ? gamePage(state.game) : nothing}`,
     page,
   );
+  followDrawer(state.drawer !== null && state.drawer !== "trick");
   setTimeout(settleFocus); // the hand draws itself a moment later
 }
 

@@ -6,7 +6,7 @@ import { judge } from "./ahead.js";
 import { Pace, older } from "./pace.js";
 import { changed, state } from "./store.js";
 import { t } from "./i18n.js";
-import { initial } from "./text.js";
+import { initial, isolated } from "./text.js";
 import * as words from "./words.js";
 import * as tell from "./tell.js";
 
@@ -111,11 +111,16 @@ export class Session {
   }
 
   /**
+   * What a seat is called: two of one name are told apart, and a name written from right to left turns nothing round it.
    * @param {number} seat
    * @returns {string}
    */
   name(seat) {
-    return this.at(seat).name ?? t("seat.unnamed", { number: seat + 1 });
+    const { name } = this.at(seat);
+    if (name === null) return t("seat.unnamed", { number: seat + 1 });
+    const same = this.table?.seats.filter((other) => other.name === name) ?? [];
+    const shown = isolated(name);
+    return same.length < 2 ? shown : `${shown} (${same.findIndex((other) => other.seat === seat) + 1})`;
   }
 
   /**
@@ -384,13 +389,21 @@ export class Session {
     }, 3500);
   }
 
+  /**
+   * Who said something; by the seat's name while it is the same person.
+   * @param {Said} said
+   */
+  speaker(said) {
+    return said.seat !== null && this.at(said.seat).name === said.name ? this.name(said.seat) : isolated(said.name);
+  }
+
   /** @param {Said} said */
   #said(said) {
     this.talk = [...this.talk, said].slice(-100);
     const text = said.text ?? words.coded("phrase", said.phrase ?? "");
     if (said.seat !== null && said.seat !== undefined) this.bubble(said.seat, text);
     if (state.drawer !== "right") this.unread += 1;
-    tell.aloud(`${said.name}: ${text}`);
+    tell.aloud(`${this.speaker(said)}: ${text}`);
     changed();
   }
 

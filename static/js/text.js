@@ -17,7 +17,7 @@ export function signs(text) {
  * @param {string} name
  */
 export function initial(name) {
-  return signs(name.trim())[0]?.toUpperCase() ?? "?";
+  return signs(name.replace(/[\u2068\u2069]/g, "").trim())[0]?.toUpperCase() ?? "?";
 }
 
 /**
@@ -34,6 +34,14 @@ export function fit(text, most) {
     kept.push(sign);
   }
   return kept.join("").trim();
+}
+
+/**
+ * A name for the middle of a sentence: what is written from right to left keeps to itself.
+ * @param {string} name
+ */
+export function isolated(name) {
+  return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u.test(name) ? `\u2068${name}\u2069` : name;
 }
 
 /** What the server takes as a name and as a line of talk. */

@@ -1,4 +1,4 @@
-"""Nothing at the table lies over anything else, is cut off, or moves as other things come and go: at each size, in each state."""
+"""Nothing at the table lies over anything else, is cut off, or moves as other things come and go, at any size."""
 
 from collections.abc import AsyncIterator, Iterator
 from itertools import combinations
@@ -31,7 +31,7 @@ def _laid(*cards: str, leader: int = 1) -> list[dict[str, object]]:
     return [{"seat": (leader + number) % 4, "card": card} for number, card in enumerate(cards)]
 
 
-def _meld(seat: int, kind: str, points: int, *cards: str) -> dict[str, object]:
+def _meld(seat: int, kind: str, points: int, *cards: str) -> dict[str, Any]:
     return {"seat": seat, "kind": kind, "points": points, "cards": list(cards)}
 
 
@@ -53,7 +53,7 @@ def _seat(seat: int, kind: str = "person", **fields: object) -> dict[str, object
 MINE = {"kind": "cards", "cards": [{"card": card, "why": None if card[-1] == "S" else "must_follow"} for card in HAND]}
 TRICK = {"number": 2, "leader": 1, "cards": _laid("7S", "8S", "AS"), "master": 3, "points": 11}
 FULL = {"number": 1, "leader": 1, "cards": _laid("7H", "8H", "9H", "KH"), "winner": 0, "master": 0, "points": 4}
-CARRES = [
+CARRES: list[dict[str, Any]] = [
     _meld(1, "carre", 100, "10S", "10H", "10D", "10C"),
     _meld(1, "tierce", 20, "7C", "8C", "9C"),
     _meld(3, "carre", 100, "AS", "AH", "AD", "AC"),
@@ -120,7 +120,9 @@ STATES: dict[str, dict[str, Any]] = {
         "bubbles": [LAUGH] * 4,
     },
     "bidding, no line": {"view": {"turn": 1}, "line": "lost"},
-    "playing, the first card": {"view": PLAYING | {"trick": TRICK | {"cards": [], "master": None, "points": 0}, "last_trick": None}},
+    "playing, the first card": {
+        "view": PLAYING | {"trick": TRICK | {"cards": [], "master": None, "points": 0}, "last_trick": None}
+    },
     "playing, mine": {"view": PLAYING},
     "playing, belote": {"view": PLAYING | {"moves": MINE | {"belote": ["KS", "QS"]}}},
     "playing, their melds": {
@@ -144,7 +146,9 @@ STATES: dict[str, dict[str, Any]] = {
     "playing, not so": {"view": PLAYING, "notice": "Vous devez couper : vous n’avez pas de pique, et Bob n’est pas maître."},
     "playing, no line": {"view": PLAYING, "line": "lost"},
     "playing, chosen ahead": {"view": PLAYING | {"turn": 3, "moves": None}, "ahead": "KS"},
-    "playing, one card left": {"view": PLAYING | {"hand": ["JS"], "moves": {"kind": "cards", "cards": MINE["cards"][:1], "belote": []}}},
+    "playing, one card left": {
+        "view": PLAYING | {"hand": ["JS"], "moves": {"kind": "cards", "cards": MINE["cards"][:1], "belote": []}}
+    },
     "playing, no trump left": {"view": PLAYING | {"hand": ["AH"], "turn": 3, "moves": None}},
     "playing, a bot for me": {"view": PLAYING, "away": 0},
     "bidding, a bot for me": {"view": {"turn": 1}, "away": 0},
@@ -162,8 +166,8 @@ def coinche(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 
 def _overlaps(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    across = min(one["right"], other["right"]) - max(one["left"], other["left"])
-    down = min(one["bottom"], other["bottom"]) - max(one["top"], other["top"])
+    across: float = min(one["right"], other["right"]) - max(one["left"], other["left"])
+    down: float = min(one["bottom"], other["bottom"]) - max(one["top"], other["top"])
     return across > 1 and down > 1
 
 
@@ -193,6 +197,8 @@ async def test_each_thing_at_the_table_has_its_place(chromium: Browser, coinche:
     async with guest(chromium, coinche.url, "Anne") as anne:
         await against_the_house(anne)
         await anne.page.evaluate(DRAW, SCRIPT)
-        faults = [fault for width, height in SIZES async for fault in _faults(anne.page, ViewportSize(width=width, height=height))]
+        faults = [
+            fault for width, height in SIZES async for fault in _faults(anne.page, ViewportSize(width=width, height=height))
+        ]
         assert not faults, "\n".join(dict.fromkeys(faults))
         assert anne.faults == []

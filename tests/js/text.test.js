@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LINE, NAME, fit, initial, signs } from "../../static/js/text.js";
+import { LINE, NAME, fit, initial, isolated, signs } from "../../static/js/text.js";
 
 const SHRUG = "🤷🏽\u200d♂️";
 const FAMILY = "👩\u200d👩\u200d👧\u200d👦";
@@ -20,4 +20,10 @@ test("what is too long is cut between signs, never within one", () => {
   assert.equal(fit(` ${SHRUG.repeat(30)}`, NAME), SHRUG.repeat(12));
   assert.equal(fit("ha ".repeat(99), LINE), "ha ".repeat(67).slice(0, 200).trim());
   assert.equal(fit(FAMILY.repeat(40), LINE), FAMILY.repeat(28));
+});
+
+test("a name written from right to left keeps to itself, another is left as it is", () => {
+  assert.equal(isolated("نينا"), "\u2068نينا\u2069");
+  assert.equal(initial(isolated("نينا")), "ن");
+  assert.equal(isolated("Élise 李"), "Élise 李");
 });

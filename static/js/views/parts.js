@@ -4,6 +4,7 @@
 import { Directive, directive, html, noChange, nothing } from "../vendor/lit.js";
 import { suit } from "../cards.js";
 import { num, t } from "../i18n.js";
+import { isolated } from "../text.js";
 import { coded, chosen } from "../words.js";
 
 /** @import {PlayedGame, TableInfo, Rules, Option, Suit} from "../types.js" */
@@ -99,7 +100,7 @@ export function clockWords(clock) {
  */
 export function playedAs(game, seat) {
   const one = game.seats.find((other) => other.seat === seat);
-  return `${one?.name ?? ""}${one?.bot ? ` (${t("seat.bot")})` : ""}`;
+  return `${isolated(one?.name ?? "")}${one?.bot ? ` (${t("seat.bot")})` : ""}`;
 }
 
 /** @param {string | null} preset */
