@@ -46,7 +46,12 @@ function draw() {
     page,
   );
   followDrawer(state.drawer !== null && state.drawer !== "trick");
-  setTimeout(settleFocus); // the hand draws itself a moment later
+  void settled().then(settleFocus);
+}
+
+/** After the hand, which draws itself some turns later in the same task: nobody finds the focus nowhere. */
+async function settled() {
+  for (let turn = 0; turn < 8; turn += 1) await null;
 }
 
 /** A deal is shown with its figures, not before them. */
