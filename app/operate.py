@@ -12,7 +12,7 @@ from app.store.hooks import RedisDeliveryQueue, RedisHooks
 from app.store.server import connect
 from app.store.tokens import RedisTokens
 from app.tables.tokens import MOST_TOKENS, OPERATOR, Scope
-from app.web.identity import clean_name
+from app.web.text import clean_name
 
 DAY_MS = 24 * 3600 * 1000
 

@@ -7,7 +7,9 @@ from app.game.state import Game, Playing, Unplayed
 from app.tables.table import Table
 
 SHEET_SECONDS = 10
-"""How long the score sheet, or a hand shown for a redeal, stays between two deals unless all have read it."""
+"""How long the score sheet, or a hand shown for a redeal, stays between two deals unless all have read it.
+
+A sheet that one reads alone, without a clock, stays."""
 
 PASSED_OUT_SECONDS = 3
 """How long four passes stay, unless all have seen them."""
@@ -34,7 +36,8 @@ def duty(table: Table) -> Duty | None:
         return Duty(table.turn, None, 0) if table.is_ready else None
     seat = table.in_turn
     if seat is None:
-        return Duty(table.turn, None, _pause(table) * 1000)
+        pause = _pause(table)
+        return None if pause is None else Duty(table.turn, None, pause * 1000)
     place = table.places[seat]
     if place.house is not None:
         return Duty(table.turn, seat, 0)
@@ -45,12 +48,14 @@ def duty(table: Table) -> Duty | None:
     return None if table.clock is None else Duty(table.turn, seat, table.clock * 1000)
 
 
-def _pause(table: Table) -> int:
-    """For how many seconds the deal that has ended is left to be looked at."""
+def _pause(table: Table) -> int | None:
+    """For how many seconds the deal that has ended is left to be looked at; None for ever."""
     reading = {seat for seat in SEATS if table.places[seat].person is not None and not table.places[seat].away}
     match table.game:
         case Game(last=Unplayed(redeal=None)) if not reading <= table.read:
             return PASSED_OUT_SECONDS
+        case Game(last=Playing()) if len(reading) == 1 and table.clock is None and not reading <= table.read:
+            return None
         case Game(last=Playing() | Unplayed()) if not reading <= table.read:
             return SHEET_SECONDS
         case _:

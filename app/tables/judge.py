@@ -145,10 +145,10 @@ def _free_seat(table: Table, seat: Seat | None) -> Seat:
 
 
 def _sit(table: Table, command: Sit) -> tuple[Happened, ...]:
-    """Sitting down again where one sits is no fault; another seat may be taken before the game."""
+    """Sitting down again where one sits is no fault, and tells one's new name; another seat may be taken before the game."""
     held = table.seat_of(command.person.id)
     if held is not None and command.seat in (None, held):
-        return ()
+        return () if table.places[held].person == command.person else (SeatTaken(held, command.person),)
     _no_game(table)
     taken = SeatTaken(_free_seat(table, command.seat), command.person)
     if held is not None:

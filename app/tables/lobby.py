@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 
 from app.game.refusal import Refused, Why
 from app.game.rules import Rules
@@ -62,6 +63,15 @@ class Board:
 
     async def seats(self, person: str) -> Sequence[str]:
         return await self._lobby.seats(person)
+
+
+async def show_name(tables: Tables, seats: Sequence[str], person: Person, cid: str) -> None:
+    """Show a person's new name at those of these tables where the person sits; one that cannot be asked now keeps the old."""
+    for table in seats:
+        with suppress(Refused, NewerFormat):
+            seat = (await tables.mirror(table)).table.seat_of(person.id)
+            if seat is not None:
+                await tables.act(table, Actor(person.id), cid, Sit(person, seat))
 
 
 async def open_table(

@@ -224,6 +224,10 @@ def evolve(table: Table, event: Happened) -> Table:
     """The table after an event. It never judges."""
     match event:
         case SeatTaken(seat=seat, occupant=occupant):
+            place = table.places[seat]
+            is_renamed = isinstance(occupant, Person) and place.person is not None and place.person.id == occupant.id
+            if is_renamed:
+                return _with_place(table, seat, replace(place, occupant=occupant))
             return replace(_with_place(table, seat, Place(occupant)), asking=frozenset())
         case SeatLeft(seat=seat):
             return replace(_with_place(table, seat, Place()), asking=frozenset())

@@ -10,10 +10,11 @@ from hashlib import blake2b
 
 from app.game.refusal import Refused, Why
 from app.tables.history import Bookmark
+from app.web.text import LONGEST_NAME_POINTS, is_clean
 
 LONGEST = 1000
 _DIGEST = 9
-_LETTERS = range(129)
+_LETTERS = range(3 * LONGEST_NAME_POINTS + 1)
 
 
 def write(last: Bookmark, scope: str) -> str:
@@ -37,7 +38,7 @@ def read(cursor: str, scope: str, keys: range | None) -> Bookmark:
 
 
 def _is_word(value: object) -> bool:
-    return isinstance(value, str) and len(value) in _LETTERS and value.isprintable()
+    return isinstance(value, str) and len(value) in _LETTERS and is_clean(value)
 
 
 def _digest(told: bytes, scope: str) -> bytes:

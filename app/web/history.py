@@ -34,10 +34,11 @@ from app.web import lists
 from app.web.ear import gone
 from app.web.errors import Responses, refusals, with_headers
 from app.web.etag import TAGGED, tagged
-from app.web.identity import LONGEST_NAME, MaybeMe, clean_text
+from app.web.identity import MaybeMe
 from app.web.lists import LAST_MS, LONGEST_LIST, MOMENTS, Page
 from app.web.media import LINES, STREAMED, many
 from app.web.parts import Parts, PartsDep
+from app.web.text import LONGEST_NAME_POINTS, clean_text
 from app.web.visit import visit_of
 
 Found = TypeVar("Found")
@@ -152,7 +153,7 @@ class PlayersAsked(Page):
     name: str | None = Field(
         None,
         min_length=1,
-        max_length=LONGEST_NAME,
+        max_length=LONGEST_NAME_POINTS,
         description="Those whose name begins so, without regard to case and accents",
         examples=["el"],
     )

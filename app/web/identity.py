@@ -1,7 +1,6 @@
 """Who is asking? A guest is known by what is in a cookie, a program by its token; and a page must come from where it may."""
 
-import unicodedata
-from collections.abc import Iterator
+import secrets
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response, Security
@@ -10,50 +9,18 @@ from pydantic import BaseModel, Field, StrictStr
 from starlette.requests import HTTPConnection
 
 from app.game.refusal import Refused, Why
+from app.tables.lobby import show_name
 from app.tables.table import Person
 from app.tables.tokens import Asker
 from app.web.address import COOKIE
 from app.web.errors import refusals, with_headers
 from app.web.parts import Parts, PartsDep
+from app.web.text import LONGEST_NAME, clean_name
 from app.web.visit import visit_of
 
 COOKIE_SECONDS = 400 * 24 * 3600
-LONGEST_NAME = 24
-
-MOST_MARKS = 4
-"""So many marks on one letter are shown; no language needs more."""
-
-_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"
-"""Letters and signs that show nothing."""
 
 router = APIRouter(prefix="/api/v1", tags=["me"])
-
-
-def clean_text(words: str) -> str:
-    """The words as they are shown: composed, single spaces, nothing invisible, no marks piled up over the lines above."""
-    composed = unicodedata.normalize("NFC", words)
-    return " ".join("".join(" " if _is_blank(letter) else letter for letter in _without_piles(composed)).split())
-
-
-def _without_piles(words: str) -> Iterator[str]:
-    pile = 0
-    for letter in words:
-        pile = pile + 1 if unicodedata.category(letter) in ("Mn", "Me") else 0
-        if pile <= MOST_MARKS:
-            yield letter
-
-
-def _is_blank(letter: str) -> bool:
-    return unicodedata.category(letter)[0] in "CZ" or letter in _FILLERS
-
-
-def clean_name(name: str) -> str:
-    """The name as it is shown. Raises `Refused` if nothing or too much is left of it."""
-    shown = clean_text(name)
-    marks_only = all(unicodedata.category(letter)[0] == "M" for letter in shown)
-    if marks_only or len(shown) > LONGEST_NAME:
-        raise Refused(Why.BAD_NAME, "name")
-    return shown
 
 
 def bearer_of(connection: HTTPConnection) -> str | None:
@@ -123,7 +90,13 @@ class Guest(BaseModel):
 class NameIn(BaseModel):
     """The name that a guest wants to be shown by."""
 
-    name: StrictStr = Field(description=f"At most {LONGEST_NAME} letters, as they are shown", examples=["Nina"])
+    name: StrictStr = Field(description=f"At most {LONGEST_NAME} letters, as people count them", examples=["Nina"])
+
+
+async def renamed(parts: Parts, person: Person) -> None:
+    """Let the new name be seen wherever the person is known: by tokens, and at tables."""
+    await parts.tokens.rename(person)
+    await show_name(parts.tables, await parts.lobby.seats(person.id), person, f"name:{secrets.token_hex(8)}")
 
 
 @router.get("/me", responses=with_headers(200, "Set-Cookie"))
@@ -141,13 +114,13 @@ async def call_me(body: NameIn, request: Request, response: Response, parts: Par
     name = clean_name(body.name)
     asker = await asker_of(request, parts)
     if asker.token is not None and asker.person is not None:
-        await parts.tokens.rename(Person(asker.person.id, name))
+        await renamed(parts, Person(asker.person.id, name))
         return Guest(id=asker.person.id, name=name)
     token = parts.address.cookie_of(request)
     person = None if token is None else await parts.guests.rename(token, name)
     if person is None:
         person, token = await parts.guests.welcome(name)
     else:
-        await parts.tokens.rename(person)
+        await renamed(parts, person)
     _set_cookie(request, response, parts, token or "")
     return Guest(id=person.id, name=person.name)

@@ -18,9 +18,10 @@ from app.tables.table import Person
 from app.tables.tokens import Asker, Scope
 from app.web.gate import is_void
 from app.web.hub import Client, Room
-from app.web.identity import asker_of, bearer_of, clean_text
+from app.web.identity import asker_of, bearer_of
 from app.web.parts import Parts
 from app.web.play import do
+from app.web.text import clean_text
 from app.web.visit import visit_of
 from app.wire.messages import (
     PHRASES,
@@ -290,5 +291,6 @@ class Conversation:
         if (message.phrase is None) == (not words) or (message.phrase is not None and message.phrase not in PHRASES):
             raise Refused(Why.BAD_REQUEST)
         await visit_of(self._websocket).take(self._parts.limits, TALK, f"p:{person.id}:{room.mirror.table.id}")
-        said = Said(self._parts.clock(), seat, person.name, message.phrase, words)
+        name = (room.mirror.table.places[seat].person or person).name  # of now, not of when the connection began
+        said = Said(self._parts.clock(), seat, name, message.phrase, words)
         await self._parts.company.say(room.mirror.table.id, said)

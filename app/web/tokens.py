@@ -10,8 +10,9 @@ from app.game.refusal import Refused, Why
 from app.tables.table import Person
 from app.tables.tokens import MOST_DAYS, OF_A_GUEST, Scope, Token
 from app.web.errors import refusals
-from app.web.identity import Me, NameIn, clean_name
+from app.web.identity import Me, NameIn, renamed
 from app.web.parts import Parts, PartsDep
+from app.web.text import clean_name
 
 DAY_MS = 24 * 3600 * 1000
 
@@ -142,8 +143,9 @@ async def make_bot(body: BotIn, me: Me, parts: PartsDep) -> NewBot:
 @router.patch("/bots/{bot}", responses=refusals(Why.NOT_FOUND, Why.BAD_NAME))
 async def rename_bot(body: NameIn, bot: BotId, me: Me, parts: PartsDep) -> Bot:
     """Give the bot another name."""
-    renamed = _there(await parts.bots.rename(me.id, bot, clean_name(body.name)))
-    return Bot(id=renamed.id, name=renamed.name)
+    person = _there(await parts.bots.rename(me.id, bot, clean_name(body.name)))
+    await renamed(parts, person)
+    return Bot(id=person.id, name=person.name)
 
 
 @router.delete("/bots/{bot}", status_code=204, responses=_UNKNOWN)

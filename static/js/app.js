@@ -4,8 +4,9 @@
 import { html, nothing, render } from "./vendor/lit.js";
 import * as api from "./api.js";
 import { loadFigures } from "./figures.js";
+import { settleFocus, watchFocus } from "./focus.js";
 import { language, load, t } from "./i18n.js";
-import { onNavigate, placeOf } from "./place.js";
+import { followDrawer, onNavigate, placeOf } from "./place.js";
 import { Session } from "./session.js";
 import { changed, onChange, state } from "./store.js";
 import { lobby, watchLobby } from "./views/lobby.js";
@@ -44,6 +45,13 @@ function draw() {
     html`${place()} ${menu()} ${programs()} ${state.game ? gamePage(state.game) : nothing}`,
     page,
   );
+  followDrawer(state.drawer !== null && state.drawer !== "trick");
+  void settled().then(settleFocus);
+}
+
+/** After the hand, which draws itself some turns later in the same task: nobody finds the focus nowhere. */
+async function settled() {
+  for (let turn = 0; turn < 8; turn += 1) await null;
 }
 
 /** A deal is shown with its figures, not before them. */
@@ -75,6 +83,7 @@ async function begin() {
   await load(state.preferences.language);
   onChange(draw);
   onNavigate(arrive);
+  watchFocus();
   arrive();
   void loadFigures().then(() => {
     state.hasFigures = true;

@@ -14,6 +14,7 @@ import { LitElement, html, nothing, repeat } from "./vendor/lit.js";
  * @property {boolean} [turn] one is to play: legal cards rise, the others dim
  * @property {Trump | null} [trump] a suit gets its tab over the trumps
  * @property {string | null} [selected] the card that was played and is not confirmed yet
+ * @property {string | null} [ahead] the card that is chosen for one's turn to come
  * @property {string} [lang] letters of the cards
  * @property {string} [label] spoken name of the hand
  * @property {(card: string, why: string | null) => string} [describe] spoken words for a card ("jack of spades", "king of hearts, not now")
@@ -62,7 +63,7 @@ export class Hand extends LitElement {
 
   updated() {
     if (!this.refocus || this.contains(document.activeElement)) return;
-    this.buttons.find((one) => one.dataset.card === this.at)?.focus();
+    this.buttons.find((one) => one.dataset.card === this.at)?.focus({ preventScroll: true });
   }
 
   /** @param {KeyboardEvent} event */
@@ -73,7 +74,7 @@ export class Hand extends LitElement {
     const to = moveFocus(event.key, from, buttons.length);
     if (to === null) return;
     event.preventDefault();
-    buttons[to]?.focus();
+    buttons[to]?.focus({ preventScroll: true });
   }
 
   /** @param {FocusEvent} event */
@@ -83,17 +84,17 @@ export class Hand extends LitElement {
   }
 
   render() {
-    const { turn = false, trump = null, selected = null, lang, label, describe, onCard } = this.hand;
+    const { turn = false, trump = null, selected = null, ahead = null, lang, label, describe, onCard } = this.hand;
     const cards = withReasons(this.hand.cards);
     const firstTrump = cards.find((one) => parse(one.card).suit === trump)?.card;
-    return html`<div class="hand ${turn ? "is-turn" : ""} ${firstTrump ? "has-tab" : ""}" data-count=${cards.length} role="group" aria-label=${label ?? nothing}
+    return html`<div class="hand ${turn ? "is-turn" : ""}" data-count=${cards.length} role="group" aria-label=${label ?? nothing}
       @keydown=${this.onKey} @focusin=${this.onFocus}>
       ${repeat(
         cards,
         (one) => one.card,
         ({ card: name, why }) => html`<button type="button"
-          class="hand__card ${turn ? (why === null ? "is-legal" : "is-barred") : ""} ${name === selected ? "is-selected" : ""}"
-          data-card=${name} data-testid="card-${name}" tabindex=${name === this.at ? 0 : -1} aria-disabled=${turn && why !== null ? "true" : nothing}
+          class="hand__card ${turn ? (why === null ? "is-legal" : "is-barred") : ""} ${name === selected ? "is-selected" : ""} ${name === ahead ? "is-ahead" : ""}"
+          data-card=${name} data-testid="card-${name}" tabindex=${name === this.at ? 0 : -1} aria-pressed=${name === ahead ? "true" : nothing} aria-disabled=${turn && why !== null ? "true" : nothing}
           aria-label=${describe?.(name, turn ? why : null) ?? name} @click=${() => onCard?.(name, why)}>
           ${name === firstTrump ? html`<span class="hand__tab">${suit(parse(name).suit)}</span>` : nothing}
           ${card(name, { lang, legal: turn && why === null, dimmed: turn && why !== null, selected: name === selected })}

@@ -18,6 +18,9 @@ export const PACES = {
 
 /** @typedef {keyof typeof PACES} PaceName */
 
+/** How long each thing stays where somebody has done something meanwhile, in milliseconds. */
+export const GLANCE = 90;
+
 /** More steps waiting than this, and the queue jumps to the newest. */
 export const TOO_MANY = 12;
 
@@ -108,6 +111,15 @@ export class Pace {
    */
   wait(now) {
     return this.waiting.length ? Math.max(0, this.busyUntil - now) : null;
+  }
+
+  /**
+   * Somebody does not want to wait: what is on the screen and what waits stays no longer than it takes to see it.
+   * @param {number} now
+   */
+  hurry(now) {
+    this.waiting = this.waiting.map((frame) => ({ ...frame, hold: Math.min(frame.hold, GLANCE) }));
+    this.busyUntil = Math.min(this.busyUntil, now + GLANCE);
   }
 
   /**

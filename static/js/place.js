@@ -42,10 +42,29 @@ export function go(path) {
   arrived();
 }
 
+/** Whether the browser is on its way back from a drawer that was closed. */
+let isReturning = false;
+
+/**
+ * A drawer is a step of its own in the history, so that Back closes it and does not leave the table.
+ * @param {boolean} isOpen
+ */
+export function followDrawer(isOpen) {
+  const isStep = history.state?.drawer === true;
+  if (isOpen && !isStep) history.pushState({ drawer: true }, "");
+  else if (!isOpen && isStep && !isReturning) {
+    isReturning = true;
+    history.back();
+  }
+}
+
 /** @param {() => void} listener */
 export function onNavigate(listener) {
   arrived = listener;
-  addEventListener("popstate", listener);
+  addEventListener("popstate", () => {
+    isReturning = false;
+    listener();
+  });
   document.addEventListener("click", (event) => {
     const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
     if (!(link instanceof HTMLAnchorElement) || link.origin !== location.origin || link.target) return;

@@ -2,16 +2,21 @@
 // One table as this page follows it: the newest state of affairs, the one being shown, and the one action under way.
 
 import { Line } from "./socket.js";
+import { judge } from "./ahead.js";
 import { Pace, older } from "./pace.js";
 import { changed, state } from "./store.js";
 import { t } from "./i18n.js";
+import { initial, isolated } from "./text.js";
 import * as words from "./words.js";
 import * as tell from "./tell.js";
 
 /** @import {Action, At, GameEvent, Pending, Said, SeatInfo, Step, TableInfo, View} from "./types.js" */
 /** @import {Frame} from "./pace.js" */
 
-/** @typedef {{view: View | null, turn: number | null, deadline: number | null, next: number[], kind: Frame["kind"]}} Shown */
+/**
+ * What is drawn. Everything on the page is drawn from this and never from the newest step, so that it shows one moment.
+ * @typedef {{step: Step | null, view: View | null, turn: number | null, deadline: number | null, next: number[], kind: Frame["kind"]}} Shown
+ */
 
 /** How soon after one's last action these are taken for a second tap that hit what came in its place. */
 const SECOND_TAP = /** @type {Record<string, number>} */ ({ coinche: 600, play: 250 });
@@ -36,7 +41,7 @@ export class Session {
     /** @type {Step | null} */
     this.newest = null;
     /** @type {Shown} */
-    this.shown = { view: null, turn: null, deadline: null, next: [], kind: "view" };
+    this.shown = { step: null, view: null, turn: null, deadline: null, next: [], kind: "view" };
     /** @type {Said[]} */
     this.talk = [];
     this.unread = 0;
@@ -47,6 +52,10 @@ export class Session {
     /** What has been picked in the auction, for one deal. */
     this.pick = { deal: "", value: /** @type {number | "capot" | null} */ (null), trump: /** @type {any} */ (null) };
     this.declares = true;
+    /** A card chosen before its time: played when one's turn is drawn, if it may be. @type {string | null} */
+    this.ahead = null;
+    /** What the server has taken and the page has not drawn yet. @type {Pending | null} */
+    this.taken = null;
     this.showsMelds = false;
     /** When one last did something: a second tap must not hit what came in its place. */
     this.lastAct = -Infinity;
@@ -78,9 +87,14 @@ export class Session {
     return performance.now() + this.offset;
   }
 
-  /** @returns {View | null} */
-  get view() {
-    return this.newest?.view ?? null;
+  /** Whether what is drawn is the newest there is. */
+  get isSettled() {
+    return this.shown.step === this.newest && this.shown.kind === "view";
+  }
+
+  /** What one has done and does not see yet. @returns {Action | null} */
+  get doing() {
+    return (this.pending ?? this.taken)?.action ?? null;
   }
 
   get isHost() {
@@ -97,11 +111,16 @@ export class Session {
   }
 
   /**
+   * What a seat is called: two of one name are told apart, and a name written from right to left turns nothing round it.
    * @param {number} seat
    * @returns {string}
    */
   name(seat) {
-    return this.at(seat).name ?? t("seat.unnamed", { number: seat + 1 });
+    const { name } = this.at(seat);
+    if (name === null) return t("seat.unnamed", { number: seat + 1 });
+    const same = this.table?.seats.filter((other) => other.name === name) ?? [];
+    const shown = isolated(name);
+    return same.length < 2 ? shown : `${shown} (${same.findIndex((other) => other.seat === seat) + 1})`;
   }
 
   /**
@@ -109,7 +128,7 @@ export class Session {
    * @param {"A" | "B"} side
    */
   side(side) {
-    const mine = this.view?.viewer ?? this.seat;
+    const mine = this.shown.view?.viewer ?? this.seat;
     if (mine !== null) return t(words.sideOf(mine) === side ? "side.us" : "side.them");
     const first = side === "A" ? 0 : 1;
     return `${this.name(first)} & ${this.name(first + 2)}`;
@@ -120,9 +139,9 @@ export class Session {
    * @param {"A" | "B"} side
    */
   sideShort(side) {
-    if ((this.view?.viewer ?? this.seat) !== null) return this.side(side);
+    if ((this.shown.view?.viewer ?? this.seat) !== null) return this.side(side);
     const first = side === "A" ? 0 : 1;
-    return [first, first + 2].map((seat) => this.name(seat).charAt(0).toUpperCase()).join("·");
+    return [first, first + 2].map((seat) => initial(this.name(seat))).join("·");
   }
 
   /**
@@ -130,16 +149,74 @@ export class Session {
    * @param {Action} action
    */
   act(action) {
-    const since = performance.now() - this.lastAct;
-    if (this.pending || since < (SECOND_TAP[action.kind] ?? 0)) return;
+    if (this.isSecondTap(action.kind)) return;
     this.lastAct = performance.now();
-    this.#catchUp();
+    this.#act(action);
+  }
+
+  /** @param {Action} action */
+  #act(action) {
     const withoutTurn = action.kind === "coinche" || action.kind === "return";
-    this.pending = { cid: newCid(), turn: withoutTurn ? null : (this.newest?.turn ?? null), action };
+    if (this.pending || (this.taken && !withoutTurn)) return;
+    // The turn is the one that was seen: what has happened since must not turn it into another action.
+    const { turn } = this.shown;
+    this.ahead = null;
+    this.#catchUp();
+    this.pending = { cid: newCid(), turn: withoutTurn ? null : turn, action };
     this.notice = "";
     this.#remember();
     this.#send();
     changed();
+  }
+
+  /** @param {string} kind of the action */
+  isSecondTap(kind) {
+    return performance.now() - this.lastAct < (SECOND_TAP[kind] ?? 0);
+  }
+
+  /**
+   * A card was touched. In one's turn it is played, or it is said why not. Before, it is chosen ahead, or put back, and the pause is cut short
+   * if it is one's turn in truth.
+   * @param {string} card
+   */
+  choose(card) {
+    if (this.doing || this.isSecondTap("play")) return;
+    const { verdict, why } = judge(card, this.shown.view);
+    if (verdict === "drop") return;
+    if (this.isSettled && verdict !== "wait") {
+      if (why !== null) this.note(words.reason(why));
+      else this.act(this.#playing(card));
+      return;
+    }
+    this.lastAct = performance.now();
+    this.ahead = this.ahead === card ? null : card;
+    if (this.ahead) tell.aloud(t("hand.ahead_said", { card: words.cardAloud(card) }));
+    if (this.ahead && this.newest?.view?.moves) {
+      this.pace.hurry(performance.now());
+      this.#pump();
+    }
+    changed();
+  }
+
+  /**
+   * @param {string} card
+   * @returns {Action}
+   */
+  #playing(card) {
+    const moves = this.shown.view?.moves;
+    const declares = this.declares && moves?.kind === "cards" && moves.belote.includes(card);
+    return declares ? { kind: "play", card, belote: true } : { kind: "play", card };
+  }
+
+  /** What becomes of the card chosen ahead, once the newest is drawn. */
+  #judgeAhead() {
+    if (this.ahead === null || !this.isSettled) return;
+    const card = this.ahead;
+    const { verdict, why } = judge(card, this.shown.view);
+    if (verdict === "wait") return;
+    this.ahead = null;
+    if (verdict === "play") this.#act(this.#playing(card));
+    else if (why !== null) this.note(words.reason(why));
   }
 
   /** @param {{phrase: string} | {text: string}} what */
@@ -190,7 +267,7 @@ export class Session {
       case "chat":
         return this.#said(message);
       case "ack":
-        if (message.cid === this.pending?.cid) this.#forget();
+        if (message.cid === this.pending?.cid) this.#acknowledged();
         return changed();
       case "refused":
         return this.#refused(message);
@@ -211,6 +288,8 @@ export class Session {
     this.newest = { at, turn, deadline, next: message.next ?? [], view, events: [] };
     this.talk = message.chat ?? [];
     this.pace.clear();
+    this.ahead = null;
+    this.taken = null;
     this.#show({ kind: "view", step: this.newest, view, hold: 0, tells: false });
     if (!this.pending) return;
     if (this.pending.turn === null || this.pending.turn === turn) this.#send();
@@ -235,11 +314,8 @@ export class Session {
     };
     // During a deal the sheet is not sent again, for it does not change.
     if (step.view && !step.view.sheet) step.view.sheet = this.newest?.view?.sheet ?? [];
-    if (step.view?.deal !== this.newest?.view?.deal) this.notice = "";
-    const mineBefore = this.newest?.turn;
     this.newest = step;
-    if (mineBefore !== step.turn) this.notice = "";
-    if (this.pending && this.pending.turn !== null && step.turn !== null && step.turn > this.pending.turn) this.#forget();
+    if (this.pending && this.pending.turn !== null && step.turn !== null && step.turn > this.pending.turn) this.#acknowledged();
     this.pace.push(step);
     if (document.visibilityState === "hidden") this.#catchUp();
     this.#pump();
@@ -253,6 +329,7 @@ export class Session {
       if (!frame) break;
       this.#show(frame);
     }
+    this.#judgeAhead();
     const wait = this.pace.wait(performance.now());
     if (wait !== null) this.timer = setTimeout(() => this.#pump(), wait);
   }
@@ -261,13 +338,17 @@ export class Session {
     clearTimeout(this.timer);
     const frame = this.pace.jump(performance.now());
     if (frame) this.#show(frame);
+    this.#judgeAhead();
   }
 
   /** @param {Frame} frame */
   #show(frame) {
-    const { turn, deadline, next } = frame.step;
+    const { step, view, kind } = frame;
+    const { turn, deadline, next } = step;
     const before = this.shown.view;
-    this.shown = { view: frame.view, turn, deadline, next, kind: frame.kind };
+    if (turn !== this.shown.turn || view?.deal !== before?.deal) this.notice = "";
+    if (turn !== this.taken?.turn) this.taken = null;
+    this.shown = { step, view, turn, deadline, next, kind };
     if (frame.tells) this.#tells(frame.step.events);
     tell.turn(before, this.shown.view, this.newest?.view ?? null);
     changed();
@@ -308,13 +389,21 @@ export class Session {
     }, 3500);
   }
 
+  /**
+   * Who said something; by the seat's name while it is the same person.
+   * @param {Said} said
+   */
+  speaker(said) {
+    return said.seat !== null && this.at(said.seat).name === said.name ? this.name(said.seat) : isolated(said.name);
+  }
+
   /** @param {Said} said */
   #said(said) {
     this.talk = [...this.talk, said].slice(-100);
     const text = said.text ?? words.coded("phrase", said.phrase ?? "");
     if (said.seat !== null && said.seat !== undefined) this.bubble(said.seat, text);
     if (state.drawer !== "right") this.unread += 1;
-    tell.aloud(`${said.name}: ${text}`);
+    tell.aloud(`${this.speaker(said)}: ${text}`);
     changed();
   }
 
@@ -344,6 +433,12 @@ export class Session {
     } catch {
       // Then it is only kept until a reload.
     }
+  }
+
+  /** The server has what one did; it stays marked as done until it is drawn. */
+  #acknowledged() {
+    if (this.pending?.turn != null && this.pending.turn === this.shown.turn) this.taken = this.pending;
+    this.#forget();
   }
 
   #forget() {

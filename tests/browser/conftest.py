@@ -73,8 +73,10 @@ class Guest:
         if await self.shows("next-deal"):
             return await _clicked(self.by("next-deal").first)
         if await self.shows("call-pass"):
-            if await self.page.locator("[data-testid='bid-value-80']:enabled").count():
-                await _clicked(self.by("bid-value-80"))
+            is_stepped = await self.by("bid-step-1").count()
+            if is_stepped or await self.page.locator("[data-testid='bid-value-80']:enabled").count():
+                if not is_stepped:
+                    await _clicked(self.by("bid-value-80"))
                 await _clicked(self.by("bid-trump-S"))
                 return await _clicked(self.by("bid-announce"))
             return await _clicked(self.by("call-pass"))

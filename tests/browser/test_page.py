@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 import pytest
 from playwright.async_api import Browser, Page, Route
@@ -115,6 +116,67 @@ async def test_the_host_alone_is_offered_to_close_the_table(chromium: Browser, c
             await nina.click(testid)
         await nina.by("play-house").wait_for(timeout=PATIENCE)
         await olga.by("no-table").wait_for(timeout=PATIENCE)
+
+
+async def test_back_closes_what_is_open_and_leaves_the_table_only_then(nina: Guest) -> None:
+    await against_the_house(nina)
+    here = nina.page.url
+    for opens, opened in (
+        ("open-talk", ".aside-right.is-open"),
+        ("contract", ".aside-left.is-open"),
+        ("menu", "dialog.menu[open]"),
+    ):
+        await nina.click(opens)
+        await nina.page.locator(opened).wait_for(timeout=PATIENCE)
+        await nina.page.go_back()
+        await nina.page.locator(opened).wait_for(state="detached", timeout=PATIENCE)
+        assert nina.page.url == here
+    await nina.click("open-talk")
+    await nina.page.locator(".aside-right.is-open .close").click()
+    await nina.page.locator(".aside-right.is-open").wait_for(state="detached", timeout=PATIENCE)
+    await nina.page.wait_for_function("history.state?.drawer !== true", timeout=PATIENCE)
+    await nina.page.go_back()
+    await nina.by("play-house").wait_for(timeout=PATIENCE)
+
+
+RENAME = """name => fetch("/api/v1/me", {
+  method: "POST", body: JSON.stringify({ name }), headers: { "Content-Type": "application/json" },
+})"""
+
+
+async def test_names_are_told_apart_and_isolated(chromium: Browser, nina: Guest) -> None:
+    await nina.sign_in()
+    await nina.click("open-table")
+    await nina.click("open-table-submit")
+    await nina.page.wait_for_url("**/t/*", timeout=PATIENCE)
+    async with guest(chromium, nina.page.url, "Nina", PHONE) as other:
+        await other.sign_in()
+        await other.click("sit")
+        await other.page.get_by_text("Nina (1)").first.wait_for(timeout=PATIENCE)
+        await nina.page.get_by_text("Nina (2)").first.wait_for(timeout=PATIENCE)
+        await other.page.evaluate(RENAME, "نينا")
+        seat = nina.page.locator(".seat-name", has_text="نينا")
+        await seat.wait_for(timeout=PATIENCE)
+        assert await seat.locator("bdi").count() == 1
+        assert await nina.page.get_by_text("Nina (").count() == 0
+
+
+CHOSEN = """() => ["true", "false"].map(pressed =>
+  getComputedStyle(document.querySelector(`.bid-trumps .bid-chip[aria-pressed=${pressed}]`)).backgroundColor)"""
+
+
+@pytest.mark.parametrize("look", [{"forced_colors": "active"}, {"color_scheme": "dark"}, {"color_scheme": "light"}])
+async def test_what_is_chosen_is_seen_and_no_browser_repaints_the_suits(nina: Guest, look: dict[str, Any]) -> None:
+    await nina.page.emulate_media(**look)
+    await against_the_house(nina)
+    while not await nina.shows("bid-trump-H"):
+        await nina.act()
+        await nina.page.wait_for_timeout(50)
+    await nina.click("bid-trump-H")
+    chosen, other = await nina.page.evaluate(CHOSEN)
+    assert chosen != other
+    scheme = await nina.page.evaluate("getComputedStyle(document.documentElement).colorScheme")
+    assert "only" in scheme or "forced_colors" in look
 
 
 @pytest.mark.parametrize("preset", PRESETS)

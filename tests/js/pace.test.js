@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PACES, Pace, TOO_MANY, framesOf, older } from "../../static/js/pace.js";
+import { GLANCE, PACES, Pace, TOO_MANY, framesOf, older } from "../../static/js/pace.js";
 
 const { card, call, lie, gather } = PACES.normal;
 
@@ -81,4 +81,26 @@ test("nothing waiting, nothing to show", () => {
   assert.equal(pace.take(0), null);
   assert.equal(pace.jump(0), null);
   assert.equal(pace.wait(0), null);
+});
+
+test("who does not want to wait sees each step for a glance, and what comes later at the usual pace", () => {
+  const pace = new Pace("calm");
+  for (const seq of [1, 2, 3]) pace.push(played(seq));
+  pace.take(1000);
+  pace.hurry(1010);
+  assert.equal(pace.wait(1010), GLANCE);
+  assert.deepEqual(pace.take(1010 + GLANCE)?.step.at, [1, 2]);
+  pace.push(played(4));
+  assert.deepEqual(pace.take(1010 + 2 * GLANCE)?.step.at, [1, 3]);
+  assert.deepEqual(pace.take(1010 + 3 * GLANCE)?.step.at, [1, 4]);
+  assert.equal(pace.take(1010 + 3 * GLANCE + PACES.calm.card - 1), null);
+});
+
+test("hurrying never lengthens what is nearly over", () => {
+  const pace = new Pace();
+  pace.push(played(1));
+  pace.push(played(2));
+  pace.take(0);
+  pace.hurry(card - 5);
+  assert.equal(pace.wait(card - 5), 5);
 });

@@ -140,6 +140,19 @@ def test_nobody_waits_for_the_house_or_the_absent_to_read() -> None:
     assert duty(do(table, (OMAR, Leave()))) == Duty(table.turn, None, 0)
 
 
+def test_a_sheet_that_one_reads_alone_without_a_clock_stays() -> None:
+    """With a clock it goes; and as soon as another comes back, or the reader goes, it is as ever."""
+    leave = [(who, Leave()) for who in (NINA, PAUL, ROSA)]
+    alone = do(between_deals(), *leave)
+    assert duty(alone) is None
+    assert not people_wait(alone)
+    assert timer(do(between_deals(), *leave[:2]), leave[2]) == STOPS
+    assert timer(alone, (ROSA, Return())) == 10_000
+    assert duty(do(alone, (OMAR, ReadSheet()))) == Duty(alone.turn, None, 0)
+    assert duty(do(alone, (OMAR, Leave()))) == Duty(alone.turn, None, 0)
+    assert duty(do(between_deals(15), *leave)) == Duty(alone.turn, None, 10_000)
+
+
 def test_with_everybody_away_the_game_goes_on_to_its_end_and_no_further() -> None:
     table = do(bidding(), *((NINA, CallStandIn(seat)) for seat in (S1, S2, S3, S0)))
     for one in played_on(table, Random(8)):

@@ -340,7 +340,7 @@ async def test_the_next_deal_waits_for_the_sheet_to_be_read_or_for_its_time(
     monkeypatch.setattr(duties, "STAND_IN_SECONDS", 0)
     monkeypatch.setattr(duties, "SHEET_SECONDS", 600 if all_read else 1)
     one, other = two
-    await seat_all(one, opened(rules=replace(RULES, target=10_000)))
+    await seat_all(one, opened(600, rules=replace(RULES, target=10_000)))
     async with one.working(), other.working():
         for who in FOUR:
             await one.act(who, GetReady(True), "ready")

@@ -49,6 +49,19 @@ async def test_a_guest_is_made_and_renamed(stranger: Person) -> None:
     assert renamed == {"id": made["id"], "name": "Ninon"} == await stranger.get("/me")
 
 
+async def test_a_new_name_is_shown_at_the_seat_at_once_and_costs_nothing(site: Site) -> None:
+    """Also in a running game: nobody is less ready, or away, for it."""
+    async with people(site.url, "Nina", "Omar", "Paul", "Rosa") as four:
+        table = await started(four)
+        before = (await four[1].get(f"/tables/{table}"))["seats"]
+        await four[0].post("/me", {"name": "Ninon"})
+        after = (await four[1].get(f"/tables/{table}"))["seats"]
+        assert after == [before[0] | {"name": "Ninon"}, *before[1:]]
+        await four[0].post("/me", {"name": "Ninon"})
+        await four[3].post("/me", {"name": "Ninon"})
+        assert [seat["name"] for seat in (await four[1].get(f"/tables/{table}"))["seats"]] == ["Ninon", "Omar", "Paul", "Ninon"]
+
+
 async def test_the_cookie_is_out_of_reach_for_scripts_and_foreign_pages(stranger: Person) -> None:
     response = await stranger.http.post("/api/v1/me", json={"name": "Nina"})
     flags = {part.strip().partition("=")[0].lower() for part in response.headers["set-cookie"].split(";")}
@@ -79,6 +92,9 @@ async def test_a_forged_cookie_is_nobody(stranger: Person, cookie: str) -> None:
     assert f"{cookie};" not in made.headers["set-cookie"]
 
 
+ENGLAND = "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
+
+
 @pytest.mark.parametrize(
     ("given", "shown"),
     [
@@ -95,6 +111,16 @@ async def test_a_forged_cookie_is_nobody(stranger: Person, cookie: str) -> None:
         ("<b>Nina</b>", "<b>Nina</b>"),
         ("&amp; \"'`", "&amp; \"'`"),
         ("x" * 24, "x" * 24),
+        ("🤷🏽\u200d♂️" * 12, "🤷🏽\u200d♂️" * 12),
+        ("👩\u200d👩\u200d👧\u200d👦", "👩\u200d👩\u200d👧\u200d👦"),
+        (ENGLAND, ENGLAND),
+        ("کتاب\u200cها", "کتاب\u200cها"),
+        ("क्\u200dष", "क्\u200dष"),
+        ("\u200cNi\u200cna\u200d", "Nina"),
+        ("\U000e0041Nina\U000e007f", "Nina"),
+        ("\u2067Nina\u2069", "Nina"),
+        ("e\u0301" * 24, "é" * 24),
+        ("\U0001e5d0\U00016d43\U0003347b", "\U0001e5d0\U00016d43\U0003347b"),  # of Unicode 16, 16 and not yet any
     ],
 )
 async def test_a_name_is_shown_as_text_without_what_cannot_be_seen(stranger: Person, given: str, shown: str) -> None:
@@ -104,7 +130,11 @@ async def test_a_name_is_shown_as_text_without_what_cannot_be_seen(stranger: Per
 
 
 @pytest.mark.parametrize(
-    "name", ["", " ", "\n", "\u200b\u202e", "\u3164", "\u2800 \u115f", "\ufe0f", "\u0301", "x" * 25, "\u0301" * 30]
+    "name",
+    [
+        *("", " ", "\n", "\u200b\u202e", "\u3164", "\u2800 \u115f", "\ufe0f", "\u0301", "x" * 25, "\u0301" * 30),
+        *("🤷🏽\u200d♂️" * 13, "\u200c", "\ufdd0", "\ue000", "👩" + "\u200d👩" * 40),
+    ],
 )
 async def test_a_name_that_shows_nothing_or_is_too_long_is_refused(stranger: Person, name: str) -> None:
     response = await stranger.http.post("/api/v1/me", json={"name": name})

@@ -4,6 +4,7 @@
 import { html, nothing } from "../vendor/lit.js";
 import { t } from "../i18n.js";
 import { suit } from "../cards.js";
+import { moveFocus } from "../layout.js";
 import { changed } from "../store.js";
 import { bid, call, callAloud, coded, trump, trumpAloud, value } from "../words.js";
 import { rich } from "./parts.js";
@@ -99,18 +100,60 @@ function picked(session, view, bids) {
   return { value: /** @type {number | "capot"} */ (chosenValue), trump: /** @type {Trump | null} */ (chosenTrump) };
 }
 
+/** So many numbers are shown side by side, all of them at once; more are gone through by steps. */
+const MOST_CHIPS = 11;
+
+/** By how many steps one button goes on. */
+const LEAPS = [-5, -1, 1, 5];
+
 /**
- * The numbers to show: all that may be bid, and a few below that no longer may.
+ * A number that goes up and down, where there are too many to show them all.
+ * @param {Bids} bids
+ * @param {number | "capot"} picked
+ * @param {(value: number | "capot") => void} set
+ * @param {unknown} capot
+ */
+function stepper(bids, picked, set, capot) {
+  const { lowest, highest, step } = bids;
+  if (lowest === null) return nothing;
+  const number = typeof picked === "number" ? picked : highest;
+  /** @param {number} leap */
+  const button = (leap) => {
+    const by = Math.abs(leap * step);
+    const to = Math.min(Math.max(number + leap * step, lowest), highest);
+    return html`<button class="bid-chip" type="button" data-testid="bid-step-${leap}" ?disabled=${to === number}
+      aria-label=${t(leap < 0 ? "auction.less" : "auction.more", { by })} @click=${() => set(to)}>${leap < 0 ? "−" : "+"}${value(by)}</button>`;
+  };
+  const chosen = html`<output data-testid="bid-value-now">${value(picked === "capot" ? number : picked)}</output>`;
+  return html`<div class="bid-step ${picked === "capot" ? "" : "is-picked"}" role="group" aria-label=${t("auction.values")}>
+    ${LEAPS.slice(0, 2).map(button)} ${chosen} ${LEAPS.slice(2).map(button)} ${capot}
+  </div>`;
+}
+
+/**
+ * The numbers to show: all from the opening on, so that each keeps its place in the whole auction.
  * @param {Session} session
  * @param {Bids} bids
  */
 function numbers(session, bids) {
   if (bids.lowest === null) return [];
-  const opening = Number(session.table?.rules.lowest_bid ?? bids.lowest);
-  const from = Math.max(opening, bids.lowest - 3 * bids.step);
+  const from = Number(session.table?.rules.lowest_bid ?? bids.lowest);
   const all = [];
   for (let one = from; one <= bids.highest; one += bids.step) all.push(one);
   return all;
+}
+
+/**
+ * The tab key goes from one row to the next, the arrows go within a row.
+ * @param {KeyboardEvent} event
+ */
+function onArrow(event) {
+  const row = /** @type {HTMLElement} */ (event.currentTarget);
+  const buttons = [...row.querySelectorAll("button")].filter((button) => !button.disabled);
+  const to = moveFocus(event.key, buttons.findIndex((button) => button === document.activeElement), buttons.length);
+  if (to === null || event.altKey || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  buttons[to]?.focus();
 }
 
 /**
@@ -132,20 +175,23 @@ function bidding(session, view, bids) {
     session.pick.value = now.value;
     changed();
   };
-  return html`<div class="bid-values" role="group" aria-label=${t("auction.values")}>
-      ${numbers(session, bids).map((one) => {
+  const choices = numbers(session, bids);
+  const isStepped = choices.length > MOST_CHIPS;
+  const capot = bids.capot
+    ? html`<button class="bid-chip capot" type="button" data-testid="bid-value-capot" tabindex=${now.value === "capot" || isStepped ? 0 : -1} aria-pressed=${now.value === "capot" ? "true" : "false"}
+        @click=${() => setValue("capot")}>${t("call.capot")}</button>`
+    : nothing;
+  return html`${isStepped ? stepper(bids, now.value, setValue, capot) : html`<div class="bid-values" role="group" aria-label=${t("auction.values")} @keydown=${onArrow}>
+      ${choices.map((one) => {
         const reachable = bids.lowest !== null && one >= bids.lowest;
         return html`<button class="bid-chip" type="button" data-testid="bid-value-${one}" ?disabled=${!reachable}
-          aria-pressed=${one === now.value ? "true" : "false"} @click=${() => setValue(one)}>${value(one)}</button>`;
+          tabindex=${one === now.value ? 0 : -1} aria-pressed=${one === now.value ? "true" : "false"} @click=${() => setValue(one)}>${value(one)}</button>`;
       })}
-      ${bids.capot
-        ? html`<button class="bid-chip capot" type="button" data-testid="bid-value-capot" aria-pressed=${now.value === "capot" ? "true" : "false"}
-            @click=${() => setValue("capot")}>${t("call.capot")}</button>`
-        : nothing}
-    </div>
-    <div class="bid-trumps" role="group" aria-label=${t("auction.trumps")}>
+      ${capot}
+    </div>`}
+    <div class="bid-trumps" role="group" aria-label=${t("auction.trumps")} @keydown=${onArrow}>
       ${bids.trumps.map(
-        (one) => html`<button class="bid-chip" type="button" data-testid="bid-trump-${one}" aria-pressed=${one === now.trump ? "true" : "false"}
+        (one) => html`<button class="bid-chip" type="button" data-testid="bid-trump-${one}" tabindex=${one === (now.trump ?? bids.trumps[0]) ? 0 : -1} aria-pressed=${one === now.trump ? "true" : "false"}
           @click=${() => setTrump(one)}>${one.length === 1
             ? suit(/** @type {Suit} */ (one), { label: trumpAloud(one) })
             : html`${trump(one)}<span class="aloud">, ${trumpAloud(one)}</span>`}</button>`,
@@ -165,5 +211,5 @@ function announce(session, view, bids) {
   }
   const made = { value: now.value, trump: now.trump };
   return html`<button class="brass-button announce" type="button" data-testid="bid-announce"
-    ?disabled=${session.pending !== null} @click=${() => session.act({ kind: "bid", ...made })}>${rich(t("auction.announce", { bid: bid(made) }))}</button>`;
+    ?disabled=${session.doing !== null} @click=${() => session.act({ kind: "bid", ...made })}>${rich(t("auction.announce", { bid: bid(made) }))}</button>`;
 }

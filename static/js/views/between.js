@@ -48,9 +48,9 @@ function soon() {
  */
 export function betweenDeals(session, view, row) {
   const reader = readerOf(session, view);
-  const { next, deadline } = session.newest ?? session.shown;
+  const { next, deadline } = session.shown;
   const seat = session.seat;
-  const hasRead = seat !== null && (next.includes(seat) || session.pending?.action.kind === "next");
+  const hasRead = seat !== null && (next.includes(seat) || session.doing?.kind === "next");
   const left = deadline === null ? null : Math.max(0, Math.ceil((deadline - session.now) / 1000));
   if (left !== null) soon();
   const waitsFor = [0, 1, 2, 3].filter((one) => !next.includes(one) && session.at(one).kind === "person" && one !== seat);

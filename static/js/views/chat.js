@@ -4,6 +4,7 @@
 import { html, nothing } from "../vendor/lit.js";
 import { t } from "../i18n.js";
 import { state } from "../store.js";
+import { LINE, fit } from "../text.js";
 import { coded } from "../words.js";
 
 /** @import {Session} from "../session.js" */
@@ -16,7 +17,7 @@ export function chat(session) {
     event.preventDefault();
     const form = /** @type {HTMLFormElement} */ (event.target);
     const field = /** @type {HTMLInputElement} */ (form.elements.namedItem("text"));
-    const text = field.value.trim();
+    const text = fit(field.value, LINE);
     if (!text) return;
     session.say({ text });
     form.reset();
@@ -26,7 +27,7 @@ export function chat(session) {
     <div class="talk-lines">
       <ol data-testid="talk">
         ${session.talk.length === 0 ? html`<li class="muted">${t("chat.none")}</li>` : nothing}
-        ${session.talk.map((said) => html`<li><b>${said.name}</b> ${said.text ?? coded("phrase", said.phrase ?? "")}</li>`)}
+        ${session.talk.map((said) => html`<li><b><bdi>${session.speaker(said)}</bdi></b> <bdi>${said.text ?? coded("phrase", said.phrase ?? "")}</bdi></li>`)}
       </ol>
     </div>
     ${session.seat === null
@@ -35,7 +36,7 @@ export function chat(session) {
             ${phrases.map((phrase) => html`<button class="chip" type="button" data-testid="phrase-${phrase}" @click=${() => session.say({ phrase })}>${coded("phrase", phrase)}</button>`)}
           </div>
           <form class="field-row" @submit=${send}>
-            <input name="text" data-testid="talk-input" maxlength="200" autocomplete="off" aria-label=${t("chat.write")} placeholder=${t("chat.write")}>
+            <input name="text" data-testid="talk-input" dir="auto" autocomplete="off" aria-label=${t("chat.write")} placeholder=${t("chat.write")}>
             <button class="plain-button" type="submit">${t("chat.send")}</button>
           </form>`}
   </section>`;

@@ -6,7 +6,8 @@ import { card } from "../cards.js";
 import { language, t } from "../i18n.js";
 import { changed, state } from "../store.js";
 import { trick } from "../trick.js";
-import { cardAloud, coded } from "../words.js";
+import { card as cardShort, cardAloud, coded } from "../words.js";
+import { icon, rich } from "./parts.js";
 import { bottom, directionOf, seats } from "./seats.js";
 
 /** @import {Session} from "../session.js" */
@@ -15,10 +16,11 @@ import { bottom, directionOf, seats } from "./seats.js";
 /** @param {Session} session */
 export function felt(session) {
   const { view } = session.shown;
-  return html`<div class="felt ${view?.phase === "bidding" ? "is-bidding" : ""}">
+  return html`<div class="felt is-${view?.phase ?? "waiting"}">
     ${seats(session)}
     <div class="felt-middle">${view ? middle(session, view) : nothing}</div>
-    ${view ? below(session, view) : nothing}
+    ${sentence(session, view)}
+    ${view?.phase === "playing" ? html`${lastButton(view)} ${belote(session, view)}` : nothing}
   </div>`;
 }
 
@@ -63,21 +65,52 @@ function lastTrick(session, view) {
 }
 
 /**
- * One line under the trick, and what lies beside it.
+ * The one line under the trick: what is wrong, or why not, or whose turn it is.
+ * @param {Session} session
+ * @param {View | null} view
+ */
+function sentence(session, view) {
+  const lost = session.line !== "live" && !(session.line === "connecting" && session.table === null);
+  const notice = session.notice || (view && session.seat !== null && session.at(session.seat).away ? t("stand_in.plays") : "");
+  return html`<div class="felt-lines">
+    ${lost ? html`<p class="felt-line reconnecting" role="status" data-testid="reconnecting">${t(offLine(session))}</p>` : nothing}
+    <p class="felt-line notice" role="status" data-testid="notice" ?hidden=${lost}>${view ? rich(notice) : nothing}</p>
+    ${view && !lost && !notice ? html`<p class="felt-line" data-testid="line">${line(session, view, state.drawer === "trick")}</p>` : nothing}
+  </div>`;
+}
+
+/** @param {Session} session */
+function offLine(session) {
+  return session.line === "newer" ? "link.newer" : navigator.onLine ? "link.lost" : "link.offline";
+}
+
+/** @param {View} view */
+function lastButton(view) {
+  if (!view.last_trick) return nothing;
+  const isOpen = state.drawer === "trick";
+  const toggle = () => {
+    state.drawer = isOpen ? null : "trick";
+    changed();
+  };
+  const label = t(isOpen ? "trick.back" : "trick.last");
+  return html`<button class="felt-button last-button" type="button" data-testid="last-trick" aria-pressed=${isOpen ? "true" : "false"}
+    aria-label=${label} title=${label} @click=${toggle}>${icon(isOpen ? "back" : "cards")}<span class="last-words">${label}</span></button>`;
+}
+
+/**
+ * With the rules that have it declared: a switch above the hand, heard in the same gesture as the card.
  * @param {Session} session
  * @param {View} view
  */
-function below(session, view) {
-  const showsLast = state.drawer === "trick";
-  const toggle = () => {
-    state.drawer = showsLast ? null : "trick";
-    changed();
-  };
-  return html`<p class="felt-line">${line(session, view, showsLast)}</p>
-    ${view.last_trick && view.phase === "playing"
-      ? html`<button class="felt-button last-button" type="button" data-testid="last-trick" aria-pressed=${showsLast ? "true" : "false"} @click=${toggle}>${t(showsLast ? "trick.back" : "trick.last")}</button>`
-      : nothing}
-    ${session.showsMelds && view.melds_shown.length ? melds(session, view.melds_shown) : nothing}`;
+function belote(session, view) {
+  if (view.moves?.kind !== "cards" || view.moves.belote.length === 0) return nothing;
+  return html`<label class="switch-row belote" data-testid="belote">
+    <span>${t("belote.declare")}</span>
+    <input class="switch" type="checkbox" role="switch" .checked=${session.declares} @change=${(/** @type {Event} */ event) => {
+      session.declares = /** @type {HTMLInputElement} */ (event.target).checked;
+      changed();
+    }}>
+  </label>`;
 }
 
 /**
@@ -91,6 +124,7 @@ function line(session, view, showsLast) {
     return t("trick.last_line", { name: name(view.last_trick.winner ?? 0), points: view.last_trick.points });
   }
   if (view.turn !== null && view.turn === view.viewer) return html`<b class="yours">${t("turn.yours")}</b>${trickWords(view, name)}`;
+  if (session.ahead !== null) return rich(t("hand.ahead", { card: cardShort(session.ahead) }));
   if (view.turn !== null && view.phase === "bidding") return t("turn.speaks", { name: session.name(view.turn) });
   if (view.turn !== null && view.phase === "playing") return html`${t("turn.plays", { name: session.name(view.turn) })}${trickWords(view, name)}`;
   if (view.phase === "playing" && view.trick) {
@@ -111,15 +145,15 @@ function trickWords(view, name) {
 }
 
 /**
+ * The melds that were laid open, for the column where they stay.
  * @param {Session} session
  * @param {ShownMeld[]} shown
- * @param {string} [kind] over the felt for a while, or in a column to stay
  */
-export function melds(session, shown, kind = "melds") {
-  return html`<div class="${kind}" role="group" aria-label=${t("melds.title")} data-testid="melds">
+export function melds(session, shown) {
+  return html`<div class="melds-list" role="group" aria-label=${t("melds.title")} data-testid="melds">
     ${shown.map(
-      (meld) => html`<div class="meld"><span>${session.name(meld.seat)} · ${coded("meld", meld.kind)} ${meld.points}</span>
-        <span class="meld-cards">${meld.cards.map((one) => card(one, { lang: language(), label: cardAloud(one) }))}</span></div>`,
+      (meld) => html`<div class="meld"><span><bdi>${session.name(meld.seat)}</bdi> · ${coded("meld", meld.kind)} ${meld.points}</span>
+        <span class="meld-cards">${meld.cards.map((name) => card(name, { lang: language(), label: cardAloud(name) }))}</span></div>`,
     )}
   </div>`;
 }

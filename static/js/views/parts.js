@@ -4,6 +4,7 @@
 import { Directive, directive, html, noChange, nothing } from "../vendor/lit.js";
 import { suit } from "../cards.js";
 import { num, t } from "../i18n.js";
+import { isolated } from "../text.js";
 import { coded, chosen } from "../words.js";
 
 /** @import {PlayedGame, TableInfo, Rules, Option, Suit} from "../types.js" */
@@ -68,6 +69,7 @@ const ICONS = {
   close: "M6 6l12 12M18 6L6 18",
   talk: "M4 5h16v11H10l-5 4v-4H4z",
   back: "M15 5l-7 7 7 7",
+  cards: "M4 8l9-4 6 12-9 4zM16 20h5V8",
   house: "M4 11l8-7 8 7M6 10v10h12V10",
   copy: "M8 8h11v12H8zM5 16V4h11",
 };
@@ -98,7 +100,7 @@ export function clockWords(clock) {
  */
 export function playedAs(game, seat) {
   const one = game.seats.find((other) => other.seat === seat);
-  return `${one?.name ?? ""}${one?.bot ? ` (${t("seat.bot")})` : ""}`;
+  return `${isolated(one?.name ?? "")}${one?.bot ? ` (${t("seat.bot")})` : ""}`;
 }
 
 /** @param {string | null} preset */

@@ -5,10 +5,12 @@ import { html, keyed, nothing } from "../vendor/lit.js";
 import * as api from "../api.js";
 import { atTable, sitDown } from "../actions.js";
 import { cssVars } from "../cssvars.js";
-import { t } from "../i18n.js";
+import { card } from "../cards.js";
+import { language, t } from "../i18n.js";
 import { sideOf } from "../layout.js";
 import { state } from "../store.js";
-import { call, coded } from "../words.js";
+import { initial } from "../text.js";
+import { call, cardAloud, coded } from "../words.js";
 import { icon, rich } from "./parts.js";
 
 /** @import {Session} from "../session.js" */
@@ -54,20 +56,38 @@ function place(session, seat) {
     </div>
     ${free
       ? freeSeat(session, seat)
-      : html`<span class="seat-name" title=${mark ? `${info.name} (${mark})` : (info.name ?? "")}>${name}${mark ? html`<span class="aloud"> (${mark})</span>` : nothing}</span>`}
-    ${free ? nothing : under(session, view, seat)}
-    ${bubble ? html`<span class="bubble">${bubble.text}</span>` : nothing}
+      : html`<div class="seat-lines">
+          <span class="seat-name" title=${mark ? `${info.name} (${mark})` : (info.name ?? "")}><bdi>${name}</bdi>${mark ? html`<span class="aloud"> (${mark})</span>` : nothing}</span>
+          ${under(session, view, seat)}
+        </div>
+        <div class="seat-slot">${slot(session, view, seat)}</div>`}
   </div>`;
+}
+
+/**
+ * Beside or under a seat, in a place kept for it: what was just said there, or the melds laid open.
+ * @param {Session} session
+ * @param {View | null} view
+ * @param {number} seat
+ */
+function slot(session, view, seat) {
+  const bubble = session.bubbles.get(seat);
+  if (bubble) return html`<span class="bubble" data-testid="bubble-${seat}" dir="auto">${bubble.text}</span>`;
+  const help = view ? substitute(session, seat) : null;
+  if (help) return help;
+  const shown = session.showsMelds ? (view?.melds_shown.filter((meld) => meld.seat === seat) ?? []) : [];
+  if (shown.length === 0) return view ? marks(session, view, seat) : nothing;
+  return html`<span class="laid" data-testid="laid-${seat}" role="group" aria-label=${t("melds.title")}>
+    ${shown.map(
+      (meld) => html`<span class="meld-cards" role="group" aria-label=${`${coded("meld", meld.kind)} ${meld.points}`}>
+        ${meld.cards.map((name) => card(name, { lang: language(), label: cardAloud(name) }))}</span>`,
+    )}
+  </span>`;
 }
 
 /** @param {number} cards */
 function count(cards) {
   return html`<span class="count"><span aria-hidden="true">${cards}</span><span class="aloud">${t("seat.cards", { count: cards })}</span></span>`;
-}
-
-/** @param {string} name */
-function initial(name) {
-  return [...name.trim()][0]?.toUpperCase() ?? "?";
 }
 
 /**
@@ -104,23 +124,52 @@ function once(key, total, gone) {
 }
 
 /**
- * What stands under the name: state of the person, last call, belote and melds.
+ * Where a bot plays for oneself, the way back. Where somebody is gone and there is no clock, a bot may be asked in: by the host, or by
+ * anybody where the host is the one who is gone.
+ * @param {Session} session
+ * @param {number} seat
+ */
+function substitute(session, seat) {
+  const { table } = session;
+  const info = session.at(seat);
+  if (session.seat === null || !table) return null;
+  if (seat === session.seat) {
+    return info.away
+      ? html`<button class="brass-button slot-button" type="button" data-testid="take-back" @click=${() => session.act({ kind: "return" })}>${t("stand_in.return")}</button>`
+      : null;
+  }
+  if (table.clock !== null || table.status !== "playing" || info.kind !== "person" || info.present || info.away) return null;
+  const host = table.seats.find((other) => other.player === table.host);
+  if (!session.isHost && host && !host.away && host !== info) return null;
+  return html`<button class="felt-button slot-button" type="button" data-testid="stand-in-${seat}" aria-label=${`${t("stand_in.absent", { name: session.name(seat) })} ${t("stand_in.call")}`}
+    @click=${() => atTable((id) => api.standIn(id, seat))}>${t("stand_in.call")}</button>`;
+}
+
+/**
+ * What stands under the name: the last call, or the contract; before the game, whether one is ready.
  * @param {Session} session
  * @param {View | null} view
  * @param {number} seat
  */
 function under(session, view, seat) {
+  if (view) return html`<span class="seat-under">${told(view, seat)}</span>`;
   const info = session.at(seat);
-  const waiting = view === null || session.table?.status !== "playing";
   return html`<span class="seat-under">
-    ${info.away && seat !== session.seat
-      ? html`<span class="tag">${t("seat.away")}</span>`
-      : info.kind === "person" && !info.present
-        ? html`<span class="tag">${t("seat.absent")}</span>`
-        : nothing}
-    ${waiting && !view ? html`<span class="tag ${info.ready ? "is-ready" : ""}">${t(info.ready ? "seat.ready" : "seat.not_ready")}</span>` : nothing}
-    ${view ? told(view, seat) : nothing} ${hostDoes(session, seat)}
+    ${absence(session, seat)}
+    <span class="tag ${info.ready ? "is-ready" : ""}">${t(info.ready ? "seat.ready" : "seat.not_ready")}</span>
+    ${hostDoes(session, seat)}
   </span>`;
+}
+
+/**
+ * Whether somebody is not there, in a word.
+ * @param {Session} session
+ * @param {number} seat
+ */
+function absence(session, seat) {
+  const info = session.at(seat);
+  const word = info.away ? t("seat.away") : info.kind === "person" && !info.present ? t("seat.absent") : "";
+  return word ? html`<span class="tag">${word}</span>` : nothing;
 }
 
 /**
@@ -134,13 +183,21 @@ function told(view, seat) {
     const kind = typeof last.call === "string" ? last.call : "bid";
     return html`<span class="said said-${kind}">${rich(call(last.call))}</span>`;
   }
-  if (view.phase !== "playing") return nothing;
-  const declarer = view.contract?.declarer === seat;
-  const melds = view.melds.filter((one) => one.seat === seat).map((one) => coded("meld", one.kind));
-  const belote = view.belotes.filter((one) => one.seat === seat).at(-1);
-  const marks = [...melds, ...(belote ? [coded("belote", belote.word)] : [])];
-  return html`${declarer && view.contract ? html`<span class="said said-bid">${rich(call(view.contract))}</span>` : nothing}
-    ${marks.length ? html`<span class="tag">${marks.join(" · ")}</span>` : nothing}`;
+  if (view.phase !== "playing" || view.contract?.declarer !== seat) return nothing;
+  return html`<span class="said said-bid">${rich(call(view.contract))}</span>`;
+}
+
+/**
+ * Whether somebody is gone, and the melds and the belote that the seat has announced.
+ * @param {Session} session
+ * @param {View} view
+ * @param {number} seat
+ */
+function marks(session, view, seat) {
+  const melds = view.melds.filter((meld) => meld.seat === seat).map((meld) => coded("meld", meld.kind));
+  const belote = view.belotes.filter((heard) => heard.seat === seat).at(-1);
+  const all = view.phase === "playing" ? [...melds, ...(belote ? [coded("belote", belote.word)] : [])] : [];
+  return html`<span class="marks">${absence(session, seat)}${all.length ? html`<span class="tag">${all.join(" · ")}</span>` : nothing}</span>`;
 }
 
 /**

@@ -25,9 +25,9 @@ export function table() {
   return html`<div class="table ${preferences.left ? "with-left" : ""} ${preferences.right ? "with-right" : ""}" data-phase=${view?.phase ?? "waiting"}
     @keydown=${onKey}>
     ${topline(session)} ${left(session, view)}
-    <main class="stage" aria-label=${t("table.label")}>
+    <main class="stage" tabindex="-1" aria-label=${t("table.label")}>
       <h1 class="aloud">${t("table.label")}</h1>
-      ${connection(session)} ${felt(session)} ${between(session, view)} ${dock(session)}
+      ${felt(session)} ${between(session, view)} ${dock(session)}
     </main>
     ${right(session, view)}
     ${state.drawer === "left" || state.drawer === "right" ? html`<div class="veil" @click=${close}></div>` : nothing}
@@ -52,13 +52,6 @@ function gone() {
   </main>`;
 }
 
-/** @param {Session} session */
-function connection(session) {
-  if (session.line === "live" || (session.line === "connecting" && session.table === null)) return nothing;
-  const word = session.line === "newer" ? "link.newer" : navigator.onLine ? "link.lost" : "link.offline";
-  return html`<p class="reconnecting" role="status" data-testid="reconnecting">${t(word)}</p>`;
-}
-
 /**
  * The sheet of a deal or the end of the game, once the cards have been gathered.
  * @param {Session} session
@@ -80,7 +73,7 @@ function left(session, view) {
   return html`<aside class="aside aside-left ${state.drawer === "left" ? "is-open" : ""}" aria-label=${t("auction.title")}>
     ${closeButton(close)}
     ${view ? html`<h2>${t("auction.title")}</h2>${calls(session, view)}` : nothing}
-    ${view?.melds_shown.length ? html`<h2>${t("melds.title")}</h2>${melds(session, view.melds_shown, "melds-list")}` : nothing}
+    ${view?.melds_shown.length ? html`<h2>${t("melds.title")}</h2>${melds(session, view.melds_shown)}` : nothing}
     <h2>${t("rules.title")}</h2>
     ${session.table ? rulesPart(session) : nothing}
   </aside>`;

@@ -1,0 +1,58 @@
+// @ts-check
+// Whoever plays by keyboard must not fall off the page when what had the focus goes: the next thing one would reach for gets it.
+
+/** The natural next control, best first. */
+const NEXT = [
+  "[data-testid=next-deal]",
+  "[data-testid=play-again]",
+  "[data-testid=start]",
+  "[data-testid=ready]",
+  ".waiting [data-testid=sit]",
+  ".auction [data-testid^=bid-value][tabindex='0']",
+  ".auction button:not(:disabled)",
+  "coinche-hand [tabindex='0']",
+  ".stage",
+];
+
+/** What had the focus last. @type {Element | null} */
+let last = null;
+/** Where the focus only waits, in the hand or on the felt, for something to do. @type {Element | null} */
+let parked = null;
+
+/** @param {Element} element */
+const isUsable = (element) => element.isConnected && !element.matches(":disabled");
+
+/** The element that should have the focus now, among those that are shown. */
+function next() {
+  for (const selector of NEXT) {
+    const found = document.querySelector(selector);
+    if (found instanceof HTMLElement && found.offsetParent !== null) return found;
+  }
+  return null;
+}
+
+/** Remember where the focus is. */
+export function watchFocus() {
+  document.addEventListener("focusin", ({ target }) => {
+    last = target instanceof Element ? target : null;
+    if (last !== parked) parked = null;
+  });
+}
+
+/** After a drawing: give the focus to something, if what had it has gone. */
+export function settleFocus() {
+  const now = document.activeElement;
+  if (document.querySelector("dialog[open]")) return;
+  const waits = now !== null && now === parked;
+  if (!waits && (now !== document.body || !last)) return;
+  if (!waits && last && isUsable(last)) {
+    last = null; // it was taken off by a click beside everything
+    return;
+  }
+  const found = next();
+  if (!found || found === now) return;
+  const onlyWaits = found.matches(".stage, coinche-hand *");
+  if (waits && onlyWaits && !now.matches(".stage")) return;
+  parked = onlyWaits ? found : null;
+  found.focus({ preventScroll: true });
+}
