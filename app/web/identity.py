@@ -1,5 +1,6 @@
 """Who is asking? A guest is known by what is in a cookie, a program by its token; and a page must come from where it may."""
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Annotated
@@ -27,13 +28,32 @@ MOST_MARKS = 4
 _FILLERS = "\u115f\u1160\u2800\u3164\uffa0"
 """Letters and signs that show nothing."""
 
+_ZWNJ, _ZWJ = "\u200c", "\u200d"
+"""Parts or joins what stands beside it: letters in Persian and in Indian scripts, pictures into one."""
+
+_VIRAMA = 9
+_VARIATION_SELECTORS = "\ufe0e\ufe0f"
+_FLAG = re.compile("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,6}\U000e007f")
+"""A flag of a region, such as that of Scotland: its letters show nothing elsewhere."""
+
+_IGNORABLE = re.compile("[\u2065\ufdd0-\ufdef\ufff0-\uffff\U000e0000-\U000e0fff]")
+"""Unassigned, and never to be letters."""
+
 router = APIRouter(prefix="/api/v1", tags=["me"])
 
 
 def clean_text(words: str) -> str:
-    """The words as they are shown: composed, single spaces, nothing invisible, no marks piled up over the lines above."""
-    composed = unicodedata.normalize("NFC", words)
-    return " ".join("".join(" " if _is_blank(letter) else letter for letter in _without_piles(composed)).split())
+    """The words as they are shown: composed, single spaces, nothing invisible, no marks piled up over the lines above.
+
+    A joiner stays where it changes what is seen, so that no two texts look the same for its sake.
+    """
+    composed = "".join(_without_piles(unicodedata.normalize("NFC", words)))
+    flags = {place for flag in _FLAG.finditer(composed) for place in range(*flag.span())}
+    shown = (
+        letter if place in flags or _joins(composed, place) or not _is_blank(letter) else " "
+        for place, letter in enumerate(composed)
+    )
+    return " ".join("".join(shown).split())
 
 
 def _without_piles(words: str) -> Iterator[str]:
@@ -44,8 +64,29 @@ def _without_piles(words: str) -> Iterator[str]:
             yield letter
 
 
+def _joins(words: str, place: int) -> bool:
+    """Whether a joiner stands here that does something (RFC 5892, A.1 and A.2; for pictures, UTS 51)."""
+    if words[place] not in (_ZWNJ, _ZWJ) or place in (0, len(words) - 1):
+        return False
+    before, after = words[place - 1], words[place + 1]
+    if unicodedata.combining(before) == _VIRAMA:
+        return True
+    if words[place] == _ZWJ:
+        return _is_picture(before) and _is_picture(after)
+    bare = words[:place].rstrip("".join(letter for letter in words if unicodedata.category(letter) == "Mn"))
+    return bool(bare) and {unicodedata.bidirectional(bare[-1]), unicodedata.bidirectional(after)} == {"AL"}
+
+
+def _is_picture(letter: str) -> bool:
+    return letter in _VARIATION_SELECTORS or unicodedata.category(letter) in ("So", "Sk", "Cn")
+
+
 def _is_blank(letter: str) -> bool:
-    return unicodedata.category(letter)[0] in "CZ" or letter in _FILLERS
+    """Whether nothing is seen of it. Letters that are newer than this Python are letters all the same."""
+    category = unicodedata.category(letter)
+    if category == "Cn":
+        return _IGNORABLE.fullmatch(letter) is not None or ord(letter) & 0xFFFE == 0xFFFE
+    return category[0] in "CZ" or letter in _FILLERS
 
 
 def clean_name(name: str) -> str:

@@ -73,6 +73,16 @@ export function readable(code) {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/**
+ * A name, or what somebody wrote, to stand in a line of ours: from right to left it keeps to itself.
+ * @param {string} text
+ */
+export function isolated(text) {
+  return RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text;
+}
+
 /**
  * The sentence of a key, its {places} filled. `count` chooses the plural form; numbers are written as the language does.
  * @param {string} key
@@ -86,6 +96,6 @@ export function t(key, places = {}) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => {
     const value = places[name];
     if (value === undefined) return whole;
-    return typeof value === "number" ? num(value) : value;
+    return typeof value === "number" ? num(value) : isolated(value);
   });
 }

@@ -1,10 +1,11 @@
 // @ts-check
 // One table as this page follows it: the newest state of affairs, the one being shown, and the one action under way.
 
+import * as api from "./api.js";
 import { Line } from "./socket.js";
 import { Pace, older } from "./pace.js";
 import { changed, state } from "./store.js";
-import { t } from "./i18n.js";
+import { isolated, t } from "./i18n.js";
 import * as words from "./words.js";
 import * as tell from "./tell.js";
 
@@ -25,10 +26,12 @@ export class Session {
   /** @param {string} id */
   constructor(id) {
     this.id = id;
-    /** @type {"connecting" | "live" | "lost" | "gone"} */
+    /** @type {"connecting" | "live" | "lost" | "blocked" | "gone"} */
     this.line = "connecting";
     /** @type {TableInfo | null} */
     this.table = null;
+    /** @type {(string | null)[] | null} who played the game that is over, by seat */
+    this.players = null;
     /** @type {number | null} */
     this.seat = null;
     /** Server time minus ours. */
@@ -65,6 +68,7 @@ export class Session {
         changed();
       },
       newest: () => this.newest?.at ?? null,
+      answers: () => api.table(id).then(() => true, (problem) => problem instanceof api.Problem && problem.why !== "offline"),
     });
   }
 
@@ -101,7 +105,7 @@ export class Session {
    * @returns {string}
    */
   name(seat) {
-    return this.at(seat).name ?? t("seat.unnamed", { number: seat + 1 });
+    return this.players?.[seat] ?? this.at(seat).name ?? t("seat.unnamed", { number: seat + 1 });
   }
 
   /**
@@ -112,7 +116,7 @@ export class Session {
     const mine = this.view?.viewer ?? this.seat;
     if (mine !== null) return t(words.sideOf(mine) === side ? "side.us" : "side.them");
     const first = side === "A" ? 0 : 1;
-    return `${this.name(first)} & ${this.name(first + 2)}`;
+    return `${isolated(this.name(first))} & ${isolated(this.name(first + 2))}`;
   }
 
   /**
@@ -171,10 +175,29 @@ export class Session {
     changed();
   }
 
+  /** Seats may be left and taken after a game; its result is that of those who played it. */
+  #notePlayers() {
+    if (this.newest?.view?.phase !== "over") this.players = null;
+    else this.players ??= [0, 1, 2, 3].map((seat) => this.at(seat).name);
+  }
+
+  /** Who comes when the game is over asks who has played it. */
+  async #recallPlayers() {
+    const games = this.table?.games;
+    if (!games) return;
+    try {
+      const { seats } = await api.game(`${this.id}/${games}`);
+      if (this.newest?.view?.phase === "over") this.players = [0, 1, 2, 3].map((seat) => seats.find((one) => one.seat === seat)?.name ?? null);
+    } catch (problem) {
+      if (!(problem instanceof api.Problem)) throw problem; // else the history is late or away, and who sits there now is named
+    }
+    changed();
+  }
+
   #send() {
     if (!this.pending) return;
     const { cid, turn, action } = this.pending;
-    this.socket.send({ type: "act", cid, ...(turn === null ? {} : { turn }), action });
+    if (!this.socket.send({ type: "act", cid, ...(turn === null ? {} : { turn }), action })) this.note(t("notice.kept"));
   }
 
   /** @param {any} message */
@@ -209,9 +232,12 @@ export class Session {
     this.seat = message.you?.seat ?? null;
     const { at, turn, deadline, view } = message;
     this.newest = { at, turn, deadline, next: message.next ?? [], view, events: [] };
+    this.players = null;
     this.talk = message.chat ?? [];
     this.pace.clear();
     this.#show({ kind: "view", step: this.newest, view, hold: 0, tells: false });
+    this.notice = "";
+    if (view?.phase === "over") void this.#recallPlayers();
     if (!this.pending) return;
     if (this.pending.turn === null || this.pending.turn === turn) this.#send();
     else {
@@ -238,6 +264,7 @@ export class Session {
     if (step.view?.deal !== this.newest?.view?.deal) this.notice = "";
     const mineBefore = this.newest?.turn;
     this.newest = step;
+    this.#notePlayers();
     if (mineBefore !== step.turn) this.notice = "";
     if (this.pending && this.pending.turn !== null && step.turn !== null && step.turn > this.pending.turn) this.#forget();
     this.pace.push(step);
@@ -314,7 +341,7 @@ export class Session {
     const text = said.text ?? words.coded("phrase", said.phrase ?? "");
     if (said.seat !== null && said.seat !== undefined) this.bubble(said.seat, text);
     if (state.drawer !== "right") this.unread += 1;
-    tell.aloud(`${said.name}: ${text}`);
+    tell.aloud(`${isolated(said.name)}: ${isolated(text)}`);
     changed();
   }
 

@@ -26,7 +26,7 @@ export function chat(session) {
     <div class="talk-lines">
       <ol data-testid="talk">
         ${session.talk.length === 0 ? html`<li class="muted">${t("chat.none")}</li>` : nothing}
-        ${session.talk.map((said) => html`<li><b>${said.name}</b> ${said.text ?? coded("phrase", said.phrase ?? "")}</li>`)}
+        ${session.talk.map((said) => html`<li><b><bdi>${said.name}</bdi></b> <bdi>${said.text ?? coded("phrase", said.phrase ?? "")}</bdi></li>`)}
       </ol>
     </div>
     ${session.seat === null

@@ -13,6 +13,7 @@ export function nameForm() {
     event.preventDefault();
     const field = /** @type {HTMLInputElement} */ (/** @type {HTMLFormElement} */ (event.target).elements.namedItem("name"));
     state.problem = await saveName(field.value);
+    if (navigator.cookieEnabled === false) state.problem = t("reason.cookies");
     state.lobby.renaming = false;
     changed();
   };

@@ -3,7 +3,7 @@
 
 import { Directive, directive, html, noChange, nothing } from "../vendor/lit.js";
 import { suit } from "../cards.js";
-import { num, t } from "../i18n.js";
+import { isolated, num, t } from "../i18n.js";
 import { coded, chosen } from "../words.js";
 
 /** @import {PlayedGame, TableInfo, Rules, Option, Suit} from "../types.js" */
@@ -59,7 +59,7 @@ export function dialog({ open, label, kind = "", close, content }) {
 
 /** @param {() => void} close */
 export function closeButton(close) {
-  return html`<button class="icon-button close" type="button" aria-label=${t("menu.close")} @click=${close}>${icon("close")}</button>`;
+  return html`<button class="icon-button close" type="button" aria-label=${t("dialog.close")} @click=${close}>${icon("close")}</button>`;
 }
 
 /** @type {Record<string, string>} */
@@ -98,7 +98,7 @@ export function clockWords(clock) {
  */
 export function playedAs(game, seat) {
   const one = game.seats.find((other) => other.seat === seat);
-  return `${one?.name ?? ""}${one?.bot ? ` (${t("seat.bot")})` : ""}`;
+  return `${isolated(one?.name ?? "")}${one?.bot ? ` (${t("seat.bot")})` : ""}`;
 }
 
 /** @param {string | null} preset */

@@ -9,6 +9,7 @@ import { calls } from "./auction.js";
 import { chat } from "./chat.js";
 import { dock } from "./dock.js";
 import { felt, melds } from "./felt.js";
+import { gone } from "./gone.js";
 import { closeButton, presetName, rulesLine, rulesList } from "./parts.js";
 import { sheetTable } from "./sheet.js";
 import { topline } from "./topline.js";
@@ -43,18 +44,10 @@ function onKey(event) {
   if (event.key === "Escape" && state.drawer !== null && state.drawer !== "menu") close();
 }
 
-function gone() {
-  return html`<main class="gone" data-testid="gone">
-    <h1 data-testid="no-table">${t("gone.title")}</h1>
-    <p class="muted">${t("gone.lead")}</p>
-    <a class="brass-button" href="/">${t("gone.lobby")}</a>
-  </main>`;
-}
-
 /** @param {Session} session */
 function connection(session) {
   if (session.line === "live" || (session.line === "connecting" && session.table === null)) return nothing;
-  return html`<p class="reconnecting" role="status" data-testid="reconnecting">${t(navigator.onLine ? "link.lost" : "link.offline")}</p>`;
+  return html`<p class="reconnecting" role="status" data-testid="reconnecting">${t(!navigator.onLine ? "link.offline" : session.line === "blocked" ? "link.blocked" : "link.lost")}</p>`;
 }
 
 /**
