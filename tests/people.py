@@ -152,8 +152,8 @@ async def people(url: str, *names: str) -> AsyncIterator[list[Person]]:
 
 
 async def open_table(host: Person, preset: str = "announced-701", **more: Any) -> str:
-    """A table with its host on seat 0."""
-    return str((await host.post("/tables", {"preset": preset, **more}, 201))["id"])
+    """A table with its host on seat 0, in the lobby unless it is to be found by its id alone."""
+    return str((await host.post("/tables", {"preset": preset, "listed": True, **more}, 201))["id"])
 
 
 async def seated(four: list[Person], preset: str = "announced-701", **more: Any) -> str:

@@ -60,7 +60,7 @@ def decide(table: Table, by: Actor, command: Command) -> tuple[Happened, ...]:
         case AddHouse():
             _host(table, by)
             _no_game(table)
-            seat = _free_seat(table, command.seat)
+            seat = _free_seat(table, command.seat, is_friend=False)
             houses = _not_seated(table, command.houses)
             if not houses:
                 raise Refused(Why.TABLE_FULL)
@@ -133,7 +133,8 @@ def _running(table: Table) -> Game:
     return table.game
 
 
-def _free_seat(table: Table, seat: Seat | None) -> Seat:
+def _free_seat(table: Table, seat: Seat | None, is_friend: bool) -> Seat:
+    """The seat that was asked for, or the first; opposite the host sits who comes first as a friend, and a bot last."""
     free = [one for one in SEATS if table.places[one].occupant is None]
     if seat is not None:
         if seat not in free:
@@ -141,7 +142,8 @@ def _free_seat(table: Table, seat: Seat | None) -> Seat:
         return seat
     if not free:
         raise Refused(Why.TABLE_FULL)
-    return free[0]
+    host = table.seat_of(table.host)
+    return min(free, key=lambda one: host is not None and (one is host.partner) is not is_friend)
 
 
 def _sit(table: Table, command: Sit) -> tuple[Happened, ...]:
@@ -150,7 +152,7 @@ def _sit(table: Table, command: Sit) -> tuple[Happened, ...]:
     if held is not None and command.seat in (None, held):
         return () if table.places[held].person == command.person else (SeatTaken(held, command.person),)
     _no_game(table)
-    taken = SeatTaken(_free_seat(table, command.seat), command.person)
+    taken = SeatTaken(_free_seat(table, command.seat, is_friend=True), command.person)
     if held is not None:
         return (SeatLeft(held), taken)
     return (taken,) if table.people else (taken, HostChanged(command.person.id))

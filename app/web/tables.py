@@ -43,7 +43,7 @@ class OpenIn(BaseModel):
     preset: Preset = "announced-701"
     options: forms.SomeOptions = Field({}, examples=[{"target": 300}])
     clock: Seconds = Field(None, description="Seconds a turn may take; null: as long as it takes", examples=[30])
-    listed: StrictBool = Field(True, description="Whether the lobby shows it; else only who has its id finds it")
+    listed: StrictBool = Field(False, description="Whether the lobby shows it; else only who has its id finds it")
     seat: StrictInt = Field(0, description="The host's own seat, 0 to 3", examples=[2])
     house: list[StrictInt] = Field(
         [], max_length=3, description="Seats that players of the house take, 0 to 3", examples=[[1, 3]]

@@ -15,7 +15,29 @@ import * as words from "./words.js";
  */
 export function wordsFor(problem) {
   if (!(problem instanceof api.Problem)) throw problem;
-  return words.reason(problem.why);
+  return words.reason(isForgotten(problem) ? "cookies" : problem.why);
+}
+
+/**
+ * Whether the server does not know whom it has just given a name: the browser has kept no cookie.
+ * @param {unknown} problem
+ */
+function isForgotten(problem) {
+  return problem instanceof api.Problem && problem.why === "not_signed_in" && (state.me !== null || navigator.cookieEnabled === false);
+}
+
+/** Open a finished game. @param {string} id */
+export async function readGame(id) {
+  /** @type {NonNullable<typeof state.game>} */
+  const opened = { game: null, problem: "" };
+  state.game = opened;
+  // What is drawn by then may be another game, or none.
+  try {
+    opened.game = await api.game(id);
+  } catch (problem) {
+    opened.problem = wordsFor(problem);
+  }
+  changed();
 }
 
 /** The last who has begun to sign in: two under way at once would make two guests. @type {Promise<unknown>} */
@@ -73,7 +95,9 @@ async function busy(what) {
     await beSomebody();
     await what();
   } catch (problem) {
-    state.problem = wordsFor(problem);
+    // That nobody answers is said for as long as it is so.
+    if (problem instanceof api.Problem && problem.why === "offline") state.lobby.offline = true;
+    else state.problem = wordsFor(problem);
   }
   state.lobby.busy = false;
   changed();
@@ -98,6 +122,7 @@ export function openTable() {
       const table = await api.open({ preset, options: overrides, clock, listed });
       go(pathOf(table.id));
     } catch (problem) {
+      if (problem instanceof api.Problem && problem.why === "offline") throw problem;
       state.lobby.refusal = wordsFor(problem);
       if (problem instanceof api.Problem && problem.detail) state.lobby.refusal += ` (${optionNamed(problem.detail)})`;
     }
@@ -119,7 +144,7 @@ export function joinTable(id) {
     try {
       await api.sit(id);
     } catch (problem) {
-      if (problem instanceof api.Problem && problem.status === 404) throw problem;
+      if (problem instanceof api.Problem && (problem.status === 404 || problem.status === 401 || problem.why === "offline")) throw problem;
     }
     go(pathOf(id));
   });

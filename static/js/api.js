@@ -1,7 +1,7 @@
 // @ts-check
 // The REST routes of the server, as functions.
 
-/** @import {Bot, FinishedGame, Me, PlayedGame, Ranked, RuleBook, TableInfo, Token, TokenWish} from "./types.js" */
+/** @import {Bot, FinishedGame, Me, OwnTable, PlayedGame, Ranked, RuleBook, TableInfo, Token, TokenWish} from "./types.js" */
 
 import { href } from "./base.js";
 
@@ -47,6 +47,21 @@ async function call(method, path, body) {
 /** @param {string} id */
 const at = (id) => `/tables/${encodeURIComponent(id)}`;
 
+/** How often a game that has only just ended is asked for: it takes a moment to reach the archive. */
+const TRIES = 4;
+
+/** A finished game. Its id is its table and its number, joined by a slash. @type {(id: string) => Promise<FinishedGame>} */
+export async function game(id) {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await call("GET", `/games/${id.split("/").map(encodeURIComponent).join("/")}`);
+    } catch (problem) {
+      if (tries === TRIES) throw problem;
+      await new Promise((resolve) => setTimeout(resolve, 600 * tries));
+    }
+  }
+}
+
 /** @returns {Promise<Me | null>} */
 export async function me() {
   try {
@@ -63,6 +78,8 @@ export const sayName = (name) => call("POST", "/me", { name });
 export const rules = () => call("GET", "/rules");
 /** @type {() => Promise<TableInfo[]>} */
 export const tables = async () => (await call("GET", "/tables")).tables ?? [];
+/** The tables at which one sits. @type {() => Promise<OwnTable[]>} */
+export const ownTables = async () => (await call("GET", "/me/tables")).tables ?? [];
 /** @type {(wish: {preset: string, options: object, clock: number | null, listed: boolean}) => Promise<TableInfo>} */
 export const open = (wish) => call("POST", "/tables", wish);
 /** @type {(id: string) => Promise<TableInfo>} */
@@ -89,8 +106,6 @@ export const standIn = (id, seat) => call("POST", `${at(id)}/stand-in`, { seat }
 export const players = async () => (await call("GET", "/players")).players ?? [];
 /** @type {(id: string) => Promise<PlayedGame[]>} */
 export const gamesOf = async (id) => (await call("GET", `/players/${encodeURIComponent(id)}/games?limit=12`)).games ?? [];
-/** The id of a game is its table and its number, joined by a slash. @type {(id: string) => Promise<FinishedGame>} */
-export const game = (id) => call("GET", `/games/${id.split("/").map(encodeURIComponent).join("/")}`);
 /** @type {() => Promise<Token[]>} */
 export const tokens = async () => (await call("GET", "/me/tokens")).tokens;
 /** A token of one's own (`/me`) or of a bot (`/me/bots/<id>`). @type {(owner: string, wish: TokenWish) => Promise<Token & {secret: string}>} */

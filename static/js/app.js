@@ -8,11 +8,13 @@ import { settleFocus, watchFocus } from "./focus.js";
 import { language, load, t } from "./i18n.js";
 import { followDrawer, onNavigate, placeOf } from "./place.js";
 import { Session } from "./session.js";
-import { changed, onChange, state } from "./store.js";
-import { lobby, watchLobby } from "./views/lobby.js";
+import { changed, isStill, onChange, state } from "./store.js";
+import { nowhere } from "./views/gone.js";
+import { lobby, lookAgain, watchLobby } from "./views/lobby.js";
 import { table } from "./views/table.js";
 import { menu } from "./views/menu.js";
-import { gamePage, readGame } from "./views/game.js";
+import { readGame } from "./actions.js";
+import { gamePage } from "./views/game.js";
 import { programs } from "./views/programs.js";
 
 const page = /** @type {HTMLElement} */ (document.getElementById("page"));
@@ -23,7 +25,7 @@ function dress() {
   const root = document.documentElement;
   root.lang = language();
   root.classList.toggle("four-colours", preferences.fourColours);
-  root.classList.toggle("still", preferences.stillness);
+  root.classList.toggle("still", isStill());
   if (preferences.theme === "auto") delete root.dataset.theme;
   else root.dataset.theme = preferences.theme;
 }
@@ -56,6 +58,7 @@ async function settled() {
 
 /** A deal is shown with its figures, not before them. */
 function place() {
+  if (state.route.name === "nowhere") return nowhere();
   if (state.route.name !== "table") return lobby();
   if (state.session?.shown.view && !state.hasFigures) return html`<main class="gone"><p class="muted">${t("link.connecting")}</p></main>`;
   return table();
@@ -75,7 +78,7 @@ function arrive() {
   }
   if (place.name === "game") void readGame(place.id);
   else state.game = null;
-  watchLobby(place.name !== "table");
+  watchLobby(place.name === "lobby" || place.name === "game");
   changed();
 }
 
@@ -94,6 +97,7 @@ async function begin() {
   const asks = [
     (isGuest ? api.me() : Promise.resolve(null)).then((me) => {
       state.me ??= me;
+      if (state.me && state.route.name !== "table") lookAgain();
     }),
     api.rules().then((rules) => {
       state.rules = rules;

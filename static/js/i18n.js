@@ -1,6 +1,8 @@
 // @ts-check
 // The words of the page in the reader's language. Keys are flat; a sentence that counts has one form per plural rule.
 
+import { isolated } from "./text.js";
+
 /** @typedef {Record<string, string | Record<string, string>>} Words */
 
 export const LANGUAGES = { fr: "Français", en: "English" };
@@ -86,6 +88,6 @@ export function t(key, places = {}) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => {
     const value = places[name];
     if (value === undefined) return whole;
-    return typeof value === "number" ? num(value) : value;
+    return typeof value === "number" ? num(value) : isolated(value);
   });
 }

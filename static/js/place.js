@@ -6,18 +6,34 @@ import { href, within } from "./base.js";
 /** @type {() => void} */
 let arrived = () => {};
 
-/** @typedef {{name: "lobby"} | {name: "table", id: string} | {name: "game", id: string}} Place */
+/** @typedef {{name: "lobby"} | {name: "table", id: string} | {name: "game", id: string} | {name: "nowhere"}} Place */
+
+/** What a chat program takes along with a link, or leaves of it. */
+const TAIL = /[^\w-]*$/;
+
+/**
+ * What was escaped in an address, or as much of it as can be read.
+ * @param {string} text
+ */
+function unescaped(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text.replace(/%.*$/, "");
+  }
+}
 
 /**
  * @param {string} path
  * @returns {Place}
  */
 export function placeOf(path) {
-  const here = within(path);
-  const game = /^\/g\/([\w-]+\/\d+)\/?$/.exec(here);
+  const clean = unescaped(within(path)).replace(TAIL, "");
+  const game = /^\/g\/([\w-]+\/\d+)$/.exec(clean);
   if (game?.[1]) return { name: "game", id: game[1] };
-  const found = /^\/t\/([^/]+)\/?$/.exec(here);
-  return found?.[1] ? { name: "table", id: decodeURIComponent(found[1]) } : { name: "lobby" };
+  const found = /^\/t\/([\w-]+)$/.exec(clean);
+  if (found?.[1]) return { name: "table", id: found[1] };
+  return { name: clean === "" ? "lobby" : "nowhere" };
 }
 
 /** @param {string} id */
@@ -31,7 +47,7 @@ export function pathOf(id) {
  */
 export function tableIn(text) {
   const link = /\/t\/([^/?#\s]+)/.exec(text);
-  const code = link?.[1] ? decodeURIComponent(link[1]) : text.trim();
+  const code = (link?.[1] ? unescaped(link[1]) : text.trim()).replace(TAIL, "");
   return /^[\w-]{4,64}$/.test(code) ? code : null;
 }
 

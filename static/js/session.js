@@ -1,6 +1,7 @@
 // @ts-check
 // One table as this page follows it: the newest state of affairs, the one being shown, and the one action under way.
 
+import * as api from "./api.js";
 import { Line } from "./socket.js";
 import { judge } from "./ahead.js";
 import { Pace, older } from "./pace.js";
@@ -30,10 +31,12 @@ export class Session {
   /** @param {string} id */
   constructor(id) {
     this.id = id;
-    /** @type {"connecting" | "live" | "lost" | "newer" | "gone"} */
+    /** @type {"connecting" | "live" | "lost" | "blocked" | "newer" | "gone"} */
     this.line = "connecting";
     /** @type {TableInfo | null} */
     this.table = null;
+    /** @type {(string | null)[] | null} who played the game that is over, by seat */
+    this.players = null;
     /** @type {number | null} */
     this.seat = null;
     /** Server time minus ours. */
@@ -74,6 +77,7 @@ export class Session {
         changed();
       },
       newest: () => this.newest?.at ?? null,
+      answers: () => api.table(id).then(() => true, (problem) => problem instanceof api.Problem && problem.why !== "offline"),
     });
   }
 
@@ -116,7 +120,7 @@ export class Session {
    * @returns {string}
    */
   name(seat) {
-    const { name } = this.at(seat);
+    const name = this.players?.[seat] ?? this.at(seat).name;
     if (name === null) return t("seat.unnamed", { number: seat + 1 });
     const same = this.table?.seats.filter((other) => other.name === name) ?? [];
     const shown = isolated(name);
@@ -131,7 +135,7 @@ export class Session {
     const mine = this.shown.view?.viewer ?? this.seat;
     if (mine !== null) return t(words.sideOf(mine) === side ? "side.us" : "side.them");
     const first = side === "A" ? 0 : 1;
-    return `${this.name(first)} & ${this.name(first + 2)}`;
+    return `${isolated(this.name(first))} & ${isolated(this.name(first + 2))}`;
   }
 
   /**
@@ -248,10 +252,29 @@ export class Session {
     changed();
   }
 
+  /** Seats may be left and taken after a game; its result is that of those who played it. */
+  #notePlayers() {
+    if (this.newest?.view?.phase !== "over") this.players = null;
+    else this.players ??= [0, 1, 2, 3].map((seat) => this.at(seat).name);
+  }
+
+  /** Who comes when the game is over asks who has played it. */
+  async #recallPlayers() {
+    const games = this.table?.games;
+    if (!games) return;
+    try {
+      const { seats } = await api.game(`${this.id}/${games}`);
+      if (this.newest?.view?.phase === "over") this.players = [0, 1, 2, 3].map((seat) => seats.find((one) => one.seat === seat)?.name ?? null);
+    } catch (problem) {
+      if (!(problem instanceof api.Problem)) throw problem; // else the history is late or away, and who sits there now is named
+    }
+    changed();
+  }
+
   #send() {
     if (!this.pending) return;
     const { cid, turn, action } = this.pending;
-    this.socket.send({ type: "act", cid, ...(turn === null ? {} : { turn }), action });
+    if (!this.socket.send({ type: "act", cid, ...(turn === null ? {} : { turn }), action })) this.note(t("notice.kept"));
   }
 
   /** @param {any} message */
@@ -286,11 +309,14 @@ export class Session {
     this.seat = message.you?.seat ?? null;
     const { at, turn, deadline, view } = message;
     this.newest = { at, turn, deadline, next: message.next ?? [], view, events: [] };
+    this.players = null;
     this.talk = message.chat ?? [];
     this.pace.clear();
     this.ahead = null;
     this.taken = null;
     this.#show({ kind: "view", step: this.newest, view, hold: 0, tells: false });
+    this.notice = "";
+    if (view?.phase === "over") void this.#recallPlayers();
     if (!this.pending) return;
     if (this.pending.turn === null || this.pending.turn === turn) this.#send();
     else {
@@ -315,6 +341,7 @@ export class Session {
     // During a deal the sheet is not sent again, for it does not change.
     if (step.view && !step.view.sheet) step.view.sheet = this.newest?.view?.sheet ?? [];
     this.newest = step;
+    this.#notePlayers();
     if (this.pending && this.pending.turn !== null && step.turn !== null && step.turn > this.pending.turn) this.#acknowledged();
     this.pace.push(step);
     if (document.visibilityState === "hidden") this.#catchUp();
@@ -403,7 +430,7 @@ export class Session {
     const text = said.text ?? words.coded("phrase", said.phrase ?? "");
     if (said.seat !== null && said.seat !== undefined) this.bubble(said.seat, text);
     if (state.drawer !== "right") this.unread += 1;
-    tell.aloud(`${this.speaker(said)}: ${text}`);
+    tell.aloud(`${this.speaker(said)}: ${isolated(text)}`);
     changed();
   }
 

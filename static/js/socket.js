@@ -30,10 +30,15 @@ const NEWER_EVERY = 5000;
 /** Close codes after which coming back would not help. */
 export const FINAL = new Set([4404]);
 
+/** So many dials in a row that were never taken, while the server answers otherwise, and something on the way takes none. */
+const BLOCKED_AFTER = 3;
+
 /**
+ * `answers`: whether the server answers what is asked in the plain way.
  * @typedef {{
  *   message: (message: any) => void,
- *   state: (state: "connecting" | "live" | "lost" | "newer" | "gone") => void,
+ *   state: (state: "connecting" | "live" | "lost" | "blocked" | "newer" | "gone") => void,
+ *   answers: () => Promise<boolean>,
  *   newest: () => At | null,
  * }} Listener
  */
@@ -47,6 +52,9 @@ export class Line {
     this.table = table;
     this.listener = listener;
     this.attempt = 0;
+    /** How many dials in a row were never taken. */
+    this.untaken = 0;
+    this.isBlocked = false;
     this.heard = 0;
     this.closed = false;
     /** How often in a row somebody could not read the table because a newer release has written it. */
@@ -132,15 +140,24 @@ export class Line {
 
   #open() {
     clearTimeout(this.retry);
-    if (!this.leaving) this.listener.state("connecting");
+    if (!this.leaving && !this.isBlocked) this.listener.state("connecting");
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     if (this.socket !== this.leaving) this.socket?.close();
     const socket = new WebSocket(`${scheme}://${location.host}${href("/ws?v=1")}`);
     this.socket = socket;
     this.heard = performance.now();
-    socket.onopen = () => socket === this.socket && this.join();
+    let taken = false;
+    socket.onopen = () => {
+      taken = true;
+      this.untaken = 0;
+      if (socket === this.socket) this.join();
+    };
     socket.onmessage = ({ data }) => socket === this.socket && this.#hear(data);
-    socket.onclose = ({ code }) => socket === this.socket && this.#lost(code);
+    socket.onclose = ({ code }) => {
+      if (socket !== this.socket) return;
+      if (!taken) this.untaken += 1;
+      this.#lost(code);
+    };
   }
 
   /** @param {string} data */
@@ -150,6 +167,7 @@ export class Line {
     if (message.type === "welcome") {
       this.attempt = 0;
       this.unread = 0;
+      this.isBlocked = false;
       this.leaving?.close();
       this.leaving = null;
       this.listener.state("live");
@@ -181,12 +199,21 @@ export class Line {
       this.listener.state("gone");
       return;
     }
-    this.listener.state("lost");
+    this.listener.state(this.isBlocked ? "blocked" : "lost");
+    if (this.untaken >= BLOCKED_AFTER) void this.#findOut();
     clearTimeout(this.retry);
     const slower = code === 4429 || code === 1008 ? 1000 : 0;
     this.retry = setTimeout(() => this.#open(), slower + (this.after || backOff(this.attempt)));
     this.after = 0;
     this.attempt += 1;
+  }
+
+  /** Is it the server that is away, or does something on the way let no such line through? */
+  async #findOut() {
+    const answers = await this.listener.answers();
+    if (this.closed || this.untaken < BLOCKED_AFTER) return;
+    this.isBlocked = answers;
+    this.listener.state(answers ? "blocked" : "lost");
   }
 
   #ping() {

@@ -9,7 +9,7 @@ import { choose } from "./i18n.js";
 /** @import {PaceName} from "./pace.js" */
 
 /**
- * @typedef {{language: Language, fourColours: boolean, sound: boolean, stillness: boolean, pace: PaceName,
+ * @typedef {{language: Language, fourColours: boolean, sound: boolean, stillness: boolean | null, pace: PaceName,
  *   theme: "auto" | "light" | "dark",
  *   left: boolean, right: boolean}} Preferences
  */
@@ -24,7 +24,7 @@ function remembered() {
     language: choose(wishes),
     fourColours: false,
     sound: false,
-    stillness: false,
+    stillness: null, // as the system has it
     pace: "normal",
     theme: "auto",
     left: true,
@@ -63,6 +63,10 @@ export const state = {
     offline: false,
     /** @type {Ranked[] | null} */
     players: null,
+    /** @type {TableInfo[]} the tables at which one sits */
+    own: [],
+    /** @type {string[]} those of them that wait for one's move */
+    due: [],
     /** @type {PlayedGame[] | null} */
     games: null,
     busy: false,
@@ -73,7 +77,7 @@ export const state = {
     preset: "announced-701",
     /** @type {number | null} */
     clock: null,
-    listed: true,
+    listed: false,
     refusal: "",
   },
 };
@@ -100,6 +104,11 @@ export function changed() {
 /** The page comes in this language next time. @param {Language} language */
 function tellLanguage(language) {
   document.cookie = `coinche_language=${language}; path=/; max-age=31536000; samesite=lax`;
+}
+
+/** Whether the page keeps still: as one has chosen, or as the system has it. */
+export function isStill() {
+  return state.preferences.stillness ?? matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
 /** @param {Partial<Preferences>} wishes */

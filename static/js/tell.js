@@ -11,6 +11,14 @@ import * as words from "./words.js";
 let lines = [];
 
 /**
+ * Lines that come together, each ended as a sentence.
+ * @param {string[]} said
+ */
+export function sentences(said) {
+  return said.map((line) => (/[.!?…]$/.test(line) ? line : `${line}.`)).join(" ");
+}
+
+/**
  * Put a line into the live region; lines that come together are read together.
  * @param {string} line
  */
@@ -20,7 +28,7 @@ export function aloud(line) {
   if (!region) return;
   if (lines.length === 0) {
     setTimeout(() => {
-      region.textContent = lines.join(". ");
+      region.textContent = sentences(lines);
       lines = [];
     }, 60);
   }

@@ -36,12 +36,14 @@ export function fit(text, most) {
   return kept.join("").trim();
 }
 
+const RIGHT_TO_LEFT = /^[^\u2068]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
 /**
- * A name for the middle of a sentence: what is written from right to left keeps to itself.
- * @param {string} name
+ * A name, or what somebody wrote, to stand in a line of ours: from right to left it keeps to itself, and needs to only once.
+ * @param {string} text
  */
-export function isolated(name) {
-  return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u.test(name) ? `\u2068${name}\u2069` : name;
+export function isolated(text) {
+  return RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text;
 }
 
 /** What the server takes as a name and as a line of talk. */

@@ -62,6 +62,7 @@
  */
 /** @typedef {PlayedGame & {rules: Rules, deals: PlayedDeal[]}} FinishedGame */
 /** @typedef {{id: string, name: string}} Me */
+/** @typedef {{id: string, seat: number, status: string, your_turn: boolean}} OwnTable */
 /** @typedef {{id: string, name: string, scopes: string[], created: number, expires: number | null, used: number | null}} Token */
 /** @typedef {{name: string, scopes: string[], expires: number | null}} TokenWish `expires` in so many days */
 /** @typedef {{id: string, name: string, bot: true}} Bot */

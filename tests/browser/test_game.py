@@ -38,7 +38,8 @@ async def four_at_a_table(chromium: Browser, url: str, target: int) -> AsyncIter
             guests.append(one)
         for one in guests:
             await one.click("ready")
-        yield guests
+        first_friend, *others = guests[1:]
+        yield [anne, others[0], first_friend, others[1]]  # by their seats: who came first sits opposite
 
 
 async def play(guests: Sequence[Guest], until: str) -> None:

@@ -29,14 +29,34 @@ test("what counts has the plural forms its language asks for", () => {
   }
 });
 
-test("every key that the page names is there", () => {
-  const js = new URL("../../static/js/", import.meta.url);
-  const sources = ["", "views/"].flatMap((folder) =>
-    readdirSync(new URL(folder, js)).filter((name) => name.endsWith(".js")).map((name) => read(`js/${folder}${name}`)),
-  );
-  for (const source of sources) {
-    for (const [, key] of source.matchAll(/\bt\("([a-z_]+\.[\w.-]+)"/g)) assert.ok(key in languages.en, key);
+test("no key stands twice", () => {
+  for (const language of Object.keys(languages)) {
+    const keys = [...read(`i18n/${language}.json`).matchAll(/^ {2}"([^"]+)":/gm)].map(([, key]) => key);
+    assert.equal(keys.length, Object.keys(languages[language]).length, "one key a line");
+    assert.deepEqual(keys.filter((key, place) => keys.indexOf(key) !== place), [], language);
   }
+});
+
+const js = new URL("../../static/js/", import.meta.url);
+const sources = ["", "views/"]
+  .flatMap((folder) => readdirSync(new URL(folder, js)).filter((name) => name.endsWith(".js")).map((name) => read(`js/${folder}${name}`)))
+  .join("\n");
+
+test("every key that the page names is there", () => {
+  const families = new Set(Object.keys(languages.en).map((key) => key.split(".")[0]));
+  for (const [, key, family] of sources.matchAll(/"(([a-z_]+)\.[a-z_][\w-]*(?:\.[\w-]+)*)"/g)) {
+    if (families.has(family) && !key.endsWith(".js")) assert.ok(key in languages.en, key);
+  }
+});
+
+test("every key is named by the page, or by the server", () => {
+  // `sheet.${…}` names all that begins so, and coded("reason", …) as well.
+  const begins = [...sources.matchAll(/`([a-z_]+\.[a-z_]*)\$\{/g), ...sources.matchAll(/coded\("([a-z_]+)"/g)].map(([, begin]) => begin);
+  const server = ["page.", "event."];
+  const unused = Object.keys(languages.en).filter(
+    (key) => !sources.includes(`"${key}"`) && ![...begins, ...server].some((begin) => key.startsWith(begin)),
+  );
+  assert.deepEqual(unused, []);
 });
 
 test("places are filled and numbers written as the language does", () => {

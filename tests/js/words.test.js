@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { beforeEach, test } from "node:test";
 import { use } from "../../static/js/i18n.js";
 import { placeOf, tableIn } from "../../static/js/place.js";
+import { sentences } from "../../static/js/tell.js";
 import * as words from "../../static/js/words.js";
 
 const load = (language) => use(language, JSON.parse(readFileSync(new URL(`../../static/i18n/${language}.json`, import.meta.url), "utf8")));
@@ -48,7 +49,7 @@ test("a capot tells its tricks", () => {
 
 test("a line names the rule behind it where it does not go without saying", () => {
   const rules = { failure: 162, coinche_multiplies: "whole" };
-  assert.equal(words.rule({ side: "A", kind: "factor", points: 90, rule: "coinche_multiplies" }, rules), "The factor multiplies: everything");
+  assert.equal(words.rule({ side: "A", kind: "factor", points: 90, rule: "coinche_multiplies" }, rules), "Coinche multiplies: everything");
   assert.equal(words.rule({ side: "A", kind: "failure", points: 162, rule: "failure" }, rules), "Points for a failed contract: 162");
   assert.equal(words.rule({ side: "A", kind: "tricks", points: 90, rule: "bid_only" }, rules), "");
 });
@@ -72,4 +73,21 @@ test("a table is found in a link or a code", () => {
   assert.equal(tableIn("no table here"), null);
   assert.deepEqual(placeOf("/t/3f-k2"), { name: "table", id: "3f-k2" });
   assert.deepEqual(placeOf("/"), { name: "lobby" });
+});
+
+test("a link that a chat program has cut or lengthened leads as far as it can, and never fails", () => {
+  for (const path of ["/t/%", "/t/%ff", "/t/", "/t", "/g/%e2%82", "/nothing", "/t/a/b", "/%"]) {
+    assert.equal(placeOf(path).name, path === "/%" ? "lobby" : "nowhere", path);
+  }
+  for (const path of ["/t/3f-k2m7q9x4wz).", "/t/3f-k2m7q9x4wz%", "/t/3f-k2m7q9x4wz%e2", "/t/3f-k2m7q9x4wz/", "/t/3f-k2m7q9x4wz%20,"]) {
+    assert.deepEqual(placeOf(path), { name: "table", id: "3f-k2m7q9x4wz" }, path);
+  }
+  assert.deepEqual(placeOf("/g/3f-k2m7q9x4wz/2."), { name: "game", id: "3f-k2m7q9x4wz/2" });
+  assert.equal(tableIn("https://coinche.example.org/t/3f-k2m7q9x4wz%"), "3f-k2m7q9x4wz");
+  assert.equal(tableIn("look: https://coinche.example.org/t/3f-k2m7q9x4wz)."), "3f-k2m7q9x4wz");
+  assert.equal(tableIn("/t/%"), null);
+});
+
+test("lines for the ear end once each", () => {
+  assert.equal(sentences(["Nina: Belote!", "Your turn"]), "Nina: Belote! Your turn.");
 });

@@ -89,9 +89,16 @@ EVERYWHERE = {
 # --- sitting down ----------------------------------------------------------------------------------------------------
 
 
-def test_the_first_free_seat_is_given_where_none_is_named() -> None:
-    table = do(opened(), (NINA, Sit(NINA, S1)), (PAUL, Sit(PAUL)), (ROSA, Sit(ROSA)))
-    assert [table.seat_of(one.id) for one in (NINA, PAUL, ROSA)] == [S1, S0, S2]
+@pytest.mark.parametrize("seat", SEATS)
+def test_who_names_no_seat_sits_opposite_the_host_first(seat: Seat) -> None:
+    table = do(opened(), (NINA, Sit(NINA, seat)), (PAUL, Sit(PAUL)), (ROSA, Sit(ROSA)))
+    assert table.seat_of(PAUL.id) is seat.partner
+    assert table.seat_of(ROSA.id) is next(one for one in SEATS if one not in (seat, seat.partner))
+
+
+def test_bots_leave_the_seat_opposite_to_a_friend() -> None:
+    table = do(opened(), (NINA, Sit(NINA, S0)), (NINA, AddHouse(HOUSES)), (NINA, AddHouse(HOUSES)), (PAUL, Sit(PAUL)))
+    assert table.seat_of(PAUL.id) is S2
 
 
 @pytest.mark.parametrize("order", list(permutations(range(4))))

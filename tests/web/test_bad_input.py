@@ -315,7 +315,7 @@ async def test_another_method_changes_nothing(world: World, path: str) -> None:
 
 async def test_what_is_asked_again_is_done_once(world: World) -> None:
     table = world.ids["table"]
-    await world.paul.post(f"/tables/{table}/sit")
+    await world.paul.post(f"/tables/{table}/sit", {"seat": 1})
     for path, body in (("sit", None), ("sit", {"seat": 1}), ("ready", {"ready": False})):
         before = await world.stored()
         for _ in range(3):

@@ -308,13 +308,13 @@ async def test_a_seat_that_cannot_be_meant_is_refused(five: list[Person], path: 
 
 async def test_sitting_ready_and_leaving(five: list[Person]) -> None:
     table = await open_table(five[0])
-    assert [seat["player"] for seat in (await five[1].post(f"/tables/{table}/sit"))["seats"]][1] == five[1].id
+    assert [seat["player"] for seat in (await five[1].post(f"/tables/{table}/sit"))["seats"]][2] == five[1].id
     again = [await five[1].post(f"/tables/{table}/sit") for _ in range(5)]
     assert all(one["seats"] == again[0]["seats"] for one in again)
-    assert (await five[1].post(f"/tables/{table}/ready", {"ready": True}))["seats"][1]["ready"]
-    assert not (await five[1].post(f"/tables/{table}/ready", {"ready": False}))["seats"][1]["ready"]
+    assert (await five[1].post(f"/tables/{table}/ready", {"ready": True}))["seats"][2]["ready"]
+    assert not (await five[1].post(f"/tables/{table}/ready", {"ready": False}))["seats"][2]["ready"]
     left = await five[1].post(f"/tables/{table}/leave")
-    assert left["seats"][1]["kind"] == "free"
+    assert left["seats"][2]["kind"] == "free"
     assert why(await five[1].http.post(f"/api/v1/tables/{table}/leave")) == "not_seated"
 
 
@@ -356,7 +356,7 @@ async def test_the_lobby_lists_the_newest_first_and_hides_what_is_private(five: 
 
 async def test_the_lobby_is_read_in_pages_and_by_filters(five: list[Person], stranger: Person) -> None:
     opened = [
-        await five[0].post("/tables", wish, 201)
+        await five[0].post("/tables", {"listed": True, **wish}, 201)
         for wish in (
             {"preset": "ffb-2000", "clock": 30, "house": [1, 2, 3]},
             {"preset": "ffb-2000", "options": {"target": 100}},

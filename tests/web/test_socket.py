@@ -105,7 +105,7 @@ async def test_a_second_join_moves_the_socket(four: list[Person]) -> None:
         assert (await line.join(second))["table"]["id"] == second
         await four[1].post(f"/tables/{first}/sit")
         await four[1].post(f"/tables/{second}/sit")
-        await line.until(lambda frame: frame["type"] == "table" and frame["table"]["seats"][1]["player"] == four[1].id)
+        await line.until(lambda frame: frame["type"] == "table" and frame["table"]["seats"][2]["player"] == four[1].id)
         assert {frame["table"]["id"] for frame in line.of("table")[-2:]} == {second}
 
 

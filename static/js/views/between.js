@@ -129,7 +129,11 @@ export function gameOver(session, view) {
     <div class="between-in">
       <h2 id="result-title">${title}</h2>
       <p class="result-score"><b>${num(view.totals[reader.first])}</b><span> – </span><b>${num(view.totals[other(reader.first)])}</b></p>
-      <p class="muted result-sides">${reader.side(reader.first)} – ${reader.side(other(reader.first))}</p>
+      <p class="muted result-sides">${t("result.by", {
+        a: session.name(first),
+        b: session.name(first + 2),
+        count: Math.abs(view.totals.A - view.totals.B),
+      })}</p>
       ${sheetTable(view.sheet, reader)}
       ${last ? html`<h3>${t("sheet.deal", { deal: last.deal })}</h3>${dealLines(last, reader)}` : nothing}
     </div>

@@ -81,7 +81,8 @@ function sentence(session, view) {
 
 /** @param {Session} session */
 function offLine(session) {
-  return session.line === "newer" ? "link.newer" : navigator.onLine ? "link.lost" : "link.offline";
+  if (session.line === "newer" || session.line === "blocked") return `link.${session.line}`;
+  return navigator.onLine ? "link.lost" : "link.offline";
 }
 
 /** @param {View} view */

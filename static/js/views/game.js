@@ -2,35 +2,15 @@
 // A finished game, read again: each deal with its calls, its tricks and its lines.
 
 import { html, nothing } from "../vendor/lit.js";
-import * as api from "../api.js";
-import { wordsFor } from "../actions.js";
 import { num, t } from "../i18n.js";
 import { go } from "../place.js";
-import { changed, state } from "../store.js";
+import { state } from "../store.js";
 import { call, card, coded, sideOf } from "../words.js";
 import { closeButton, dialog, playedAs, presetName, rich } from "./parts.js";
 import { dealLines } from "./sheet.js";
 
 /** @import {FinishedGame, PlayedDeal} from "../types.js" */
 /** @import {Reader} from "./sheet.js" */
-
-/** How often a game that has only just ended is asked for: it takes a moment to reach the archive. */
-const TRIES = 4;
-
-/** @param {string} id */
-export async function readGame(id) {
-  state.game = { game: null, problem: "" };
-  for (let tries = 1; state.game && !state.game.game; tries += 1) {
-    try {
-      state.game = { game: await api.game(id), problem: "" };
-    } catch (problem) {
-      if (tries === TRIES) state.game = { game: null, problem: wordsFor(problem) };
-      if (tries === TRIES) break;
-      await new Promise((resolve) => setTimeout(resolve, 600 * tries));
-    }
-  }
-  changed();
-}
 
 function close() {
   if (state.route.name === "game") go("/");

@@ -40,12 +40,18 @@ function onVisible() {
   if (document.visibilityState === "visible") void look();
 }
 
+/** What is shown may be old: somebody has become known. */
+export function lookAgain() {
+  if (watching) void look();
+}
+
 /** The open tables, again and again while somebody looks. */
 async function look() {
   clearTimeout(timer);
   let wait = EVERY;
   try {
     state.lobby.tables = await api.tables();
+    await lookAtOwn();
     state.lobby.offline = false;
   } catch {
     state.lobby.offline = true;
@@ -54,6 +60,14 @@ async function look() {
   if (!watching) return;
   timer = setTimeout(() => void look(), document.visibilityState === "hidden" ? EVERY_HIDDEN : wait);
   changed();
+}
+
+/** The tables at which one sits; few, so each is asked for what is played there. */
+async function lookAtOwn() {
+  const own = state.me ? await api.ownTables() : [];
+  const found = await Promise.allSettled(own.map(({ id }) => api.table(id)));
+  state.lobby.own = found.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  state.lobby.due = own.filter((one) => one.your_turn).map(({ id }) => id);
 }
 
 /** The leaderboard and one's own games, once. */
@@ -90,7 +104,7 @@ export function lobby() {
     <main>
       ${hero()}
       <div class="lobby-columns">
-        <div>${tablesPart()} ${gamesPart()}</div>
+        <div>${ownPart()} ${tablesPart()} ${gamesPart()}</div>
         <div>${state.lobby.opening ? openForm() : openPart()} ${joinPart()} ${boardPart()}</div>
       </div>
     </main>
@@ -186,8 +200,18 @@ function joinPart() {
   </section>`;
 }
 
+function ownPart() {
+  const { own } = state.lobby;
+  if (own.length === 0) return nothing;
+  return html`<section class="panel" aria-labelledby="own-title" data-testid="own-tables">
+    <h2 id="own-title">${t("own.title")}</h2>
+    <ul class="tables">${repeat(own, ({ id }) => id, tableRow)}</ul>
+  </section>`;
+}
+
 function tablesPart() {
-  const { tables } = state.lobby;
+  const own = new Set(state.lobby.own.map(({ id }) => id));
+  const tables = state.lobby.tables?.filter(({ id }) => !own.has(id)) ?? null;
   return html`<section class="panel" aria-labelledby="tables-title">
     <h2 id="tables-title">${t("tables.title")}</h2>
     ${tables === null
@@ -205,6 +229,7 @@ function tableRow(table) {
   const free = table.seats.filter(({ kind }) => kind === "free").length;
   const mine = table.seats.some(({ player }) => player !== null && player === state.me?.id);
   const running = table.status === "playing";
+  const stands = state.lobby.due.includes(table.id) ? t("own.your_turn") : running ? t("tables.running") : t("tables.free", { count: free });
   return html`<li class="table-row" data-testid="table-row">
     <div class="table-who">
       ${[0, 1, 2, 3].map((seat) => {
@@ -214,7 +239,7 @@ function tableRow(table) {
     </div>
     <div class="table-what">
       <span>${rulesLine(table)}</span>
-      <span class="muted">${running ? t("tables.running") : t("tables.free", { count: free })}${table.spectators
+      <span class="muted">${stands}${table.spectators
         ? ` · ${t("tables.watching", { count: table.spectators })}`
         : ""}</span>
     </div>

@@ -8,7 +8,7 @@ import { href } from "../base.js";
 import { LANGUAGES, t } from "../i18n.js";
 import { PACES } from "../pace.js";
 import { wake } from "../sound.js";
-import { changed, prefer, state } from "../store.js";
+import { changed, isStill, prefer, state } from "../store.js";
 import { closeButton, dialog } from "./parts.js";
 
 /** @import {Session} from "../session.js" */
@@ -80,7 +80,7 @@ function content() {
       },
       "sound",
     )}
-    ${toggle(t("menu.stillness"), preferences.stillness, (stillness) => prefer({ stillness }), "stillness")}
+    ${toggle(t("menu.stillness"), isStill(), (stillness) => prefer({ stillness }), "stillness")}
     ${choice(t("menu.pace"), paces, preferences.pace, (one) => t(`pace.${one}`), setPace)}
     ${choice(t("menu.theme"), ["auto", "light", "dark"], preferences.theme, (one) => t(`theme.${one}`), (theme) =>
       prefer({ theme: /** @type {"auto" | "light" | "dark"} */ (theme) }),

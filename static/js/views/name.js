@@ -14,6 +14,7 @@ export function nameForm() {
     event.preventDefault();
     const field = /** @type {HTMLInputElement} */ (/** @type {HTMLFormElement} */ (event.target).elements.namedItem("name"));
     state.problem = await saveName(fit(field.value, NAME));
+    if (navigator.cookieEnabled === false) state.problem = t("reason.cookies");
     state.lobby.renaming = false;
     changed();
   };

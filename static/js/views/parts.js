@@ -60,7 +60,7 @@ export function dialog({ open, label, kind = "", close, content }) {
 
 /** @param {() => void} close */
 export function closeButton(close) {
-  return html`<button class="icon-button close" type="button" aria-label=${t("menu.close")} @click=${close}>${icon("close")}</button>`;
+  return html`<button class="icon-button close" type="button" aria-label=${t("dialog.close")} @click=${close}>${icon("close")}</button>`;
 }
 
 /** @type {Record<string, string>} */

@@ -10,6 +10,7 @@ import { calls } from "./auction.js";
 import { chat } from "./chat.js";
 import { dock } from "./dock.js";
 import { felt, melds } from "./felt.js";
+import { gone } from "./gone.js";
 import { closeButton, presetName, rulesLine, rulesList } from "./parts.js";
 import { sheetTable } from "./sheet.js";
 import { topline } from "./topline.js";
@@ -42,14 +43,6 @@ function close() {
 /** @param {KeyboardEvent} event */
 function onKey(event) {
   if (event.key === "Escape" && state.drawer !== null && state.drawer !== "menu") close();
-}
-
-function gone() {
-  return html`<main class="gone" data-testid="gone">
-    <h1 data-testid="no-table">${t("gone.title")}</h1>
-    <p class="muted">${t("gone.lead")}</p>
-    <a class="brass-button" href=${href("/")}>${t("gone.lobby")}</a>
-  </main>`;
 }
 
 /**
