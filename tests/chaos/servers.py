@@ -20,8 +20,8 @@ def main() -> None:
     disk = Disk(data / "valkey" / "appendonlydir", data / "synced") if appendfsync else None
     if disk is not None:
         disk.watch()
-    others = {"valkey": {"database_url": "elsewhere"}, "postgres": {"redis_url": "elsewhere"}}
-    with running(data, **others[which]) as servers:
+    urls = (None, "elsewhere") if which == "valkey" else ("elsewhere", None)
+    with running(data, urls[0], urls[1], restarts=disk is None) as servers:
         for setting in appendfsync:
             with Redis.from_url(servers.redis_url) as redis:
                 redis.config_set("appendfsync", setting)

@@ -391,7 +391,7 @@ async def test_a_line_that_is_cut_again_and_again_is_made_anew(
     listening, cut = asyncio.create_task(listen()), 0
     for table in tables:
         asked = [asyncio.create_task(follow(table)) for _ in range(3)]
-        cut += int(await valkey.execute_command("CLIENT", "KILL", "TYPE", "pubsub"))
+        cut += int(await valkey.client_kill_filter(_type="pubsub"))
         await asyncio.gather(*asked)
     assert cut > 20
     await eventually(all_are_heard)
