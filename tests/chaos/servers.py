@@ -12,6 +12,8 @@ from redis import Redis
 from app.embedded import running
 from tests.chaos.disk import Disk
 
+ZEROS = "the power is gone, and zeros are left"
+
 
 def main() -> None:
     """Run the server until nobody holds the other end of standard input."""
@@ -28,7 +30,7 @@ def main() -> None:
         print(servers.redis_url if which == "valkey" else servers.database_url, flush=True)
         last_word = sys.stdin.read()
     if disk is not None and last_word:
-        disk.lose_power()
+        disk.lose_power(zeros=last_word == ZEROS)
 
 
 if __name__ == "__main__":

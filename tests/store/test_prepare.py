@@ -7,8 +7,13 @@ from alembic import command
 from redis.asyncio import Redis
 from sqlalchemy import make_url, text
 from sqlalchemy.ext.asyncio import AsyncEngine
+from structlog.testing import capture_logs
 
+from app.game.rules import PRESETS
+from app.store.archive import Archive
+from app.store.log import RedisLog
 from app.store.prepare import SCHEMA, Away, MigrationFailed, Unreachable, alembic_config, prepare
+from tests.finished import played, store
 
 NOBODY = "postgresql+asyncpg://coinche@127.0.0.1:1/coinche"
 
@@ -60,3 +65,21 @@ async def test_a_database_that_is_not_there_is_not_away(redis_url: str, database
     with pytest.raises(Unreachable, match='database "nowhere" does not exist') as refused:
         await prepared(redis_url, other)
     assert not isinstance(refused.value, Away)
+
+
+async def test_an_empty_store_beside_finished_games_is_said_once_and_loudly(
+    redis_url: str, database_url: str, postgres: AsyncEngine, valkey: Redis
+) -> None:
+    await prepared(redis_url, database_url)
+    await store(RedisLog(valkey), played(PRESETS["announced-701"]))
+    assert await Archive(valkey, postgres).drain_once() == 1
+    with capture_logs() as before:
+        await prepared(redis_url, database_url)
+    await valkey.flushall()
+    with capture_logs() as after:
+        for _ in range(2):
+            await prepared(redis_url, database_url)
+    assert before == []
+    [said] = after
+    assert said["finished_games"] == 1
+    assert "is empty" in said["event"]
