@@ -3,8 +3,8 @@
 A program that is killed leaves to the kernel what it had written, a power cut does not. So the kernel is asked to stop it at
 each fsync and fdatasync (seccomp's user notification: Linux 5.0 or newer, no rights needed); a thread syncs in its place and
 keeps the books. Of a file stays the length that it had when its sync began, and of names those that the folder had when its
-own did; where it
-is asked for, zeros stand behind what was synced last. That the folder is there, and that its files only grow, is taken for granted.
+own did; where it is asked for, zeros stand behind what was synced last. That the folder is there, and that its files only grow,
+is taken for granted.
 """
 
 import ctypes
@@ -71,12 +71,9 @@ class Disk:
                 with (self._folder / self._last_synced()).open("ab") as file:
                     file.write(bytes(_BLOCK - file.tell() % _BLOCK))
 
-    def _names_by_sync(self) -> list[str]:
-        """The names of the files that were synced, the last one last."""
-        order = list(self._lengths)
-        return sorted(
-            (name for name, inode in self._names.items() if inode in order), key=lambda name: order.index(self._names[name])
-        )
+    def _last_synced(self) -> str:
+        names = {inode: name for name, inode in self._names.items()}
+        return next(names[inode] for inode in reversed(self._lengths) if inode in names)
 
     def _serve(self, watched: threading.Thread, listener: Future[int]) -> None:
         file = listener.result()

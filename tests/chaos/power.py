@@ -2,8 +2,8 @@
 
 Valkey's syncs are watched (`tests.chaos.disk`). At a random moment all is killed, Valkey's files are cut back to what was
 synced, and what the people were promised is looked for; every second time zeros are left behind what was synced, so that
-`coinche repair` has to mend them (not with `no`, where there is nothing to mend). Then all starts again and they play on; where tables are gone, others
-play at a new one. Postgres is left alone.
+`coinche repair` has to mend them (not with `no`, where there is nothing to mend). Then all starts again and they play on; where
+tables are gone, others play at a new one. Postgres is left alone.
 
     python -m tests.chaos.power --cuts 10
     python -m tests.chaos.power --cuts 1 --appendfsync no --seconds 60

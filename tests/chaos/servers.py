@@ -1,6 +1,6 @@
 """One of the two servers in a process of its own, so that it can be stopped or killed without the other.
 
-`python -m tests.chaos.servers valkey FOLDER` says where it answers, and runs until its standard input ends. With one more word
+One that dies is started again, as in a `coinche serve`. `python -m tests.chaos.servers valkey FOLDER` says where it answers, and runs until its standard input ends. With one more word
 Valkey's `appendfsync` is that word, and if anything stands on standard input, its files have lost power when it ends.
 """
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from redis import Redis
 
+from app import logs
 from app.embedded import running
 from tests.chaos.disk import Disk
 
@@ -23,6 +24,7 @@ def main() -> None:
     if disk is not None:
         disk.watch()
     urls = (None, "elsewhere") if which == "valkey" else ("elsewhere", None)
+    logs.configure("warning")
     with running(data, urls[0], urls[1], restarts=disk is None) as servers:
         for setting in appendfsync:
             with Redis.from_url(servers.redis_url) as redis:
