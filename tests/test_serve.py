@@ -1,5 +1,6 @@
 """`coinche serve` as an operator meets it."""
 
+import asyncio
 import os
 import signal
 from http import HTTPStatus
@@ -9,6 +10,7 @@ import httpx
 import pytest
 
 from app.embedded import running
+from tests.people import open_table, person
 from tests.serving import PATIENCE, leave_zeros, processes_of, refusal, serving, settled
 
 
@@ -123,3 +125,16 @@ def test_repair_leaves_a_valkey_of_ones_own_and_one_that_runs_alone(tmp_path: Pa
     with running(tmp_path, None, "postgresql://unused"):
         code, said = refusal(tmp_path, "repair")
     assert (code, "in use by another coinche" in said) == (1, True)
+
+
+async def test_what_goes_on_over_http_ends_with_a_goodbye_and_no_trace(tmp_path: Path) -> None:
+    with serving(tmp_path) as coinche:
+        async with person(coinche.url, "Nina") as nina:
+            events = f"/api/v1/tables/{await open_table(nina)}/events"
+            async with nina.http.stream("GET", events, headers={"Accept": "text/event-stream"}) as answer:
+                heard = answer.aiter_text()
+                assert "event: welcome" in await anext(heard)
+                coinche.process.send_signal(signal.SIGTERM)
+                assert "event: bye" in "".join([text async for text in heard])
+        said = await asyncio.to_thread(coinche.rest)
+        assert (said, coinche.process.returncode) == ("coinche has stopped; games are kept.\n", 0)

@@ -1,6 +1,7 @@
 """The web server under the application: how it listens, and what it does when it is told to stop."""
 
 import asyncio
+import logging
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -18,6 +19,11 @@ GRACE_SECONDS = 10
 
 IDLE_SECONDS = 120
 """Longer than clients keep a connection that is idle: one that is closed here just as a request is sent loses the request."""
+
+
+def _is_a_fault(record: logging.LogRecord) -> bool:
+    """What is cut short because the process ends is none."""
+    return record.exc_info is None or not isinstance(record.exc_info[1], asyncio.CancelledError)
 
 
 class Server(uvicorn.Server):
@@ -47,6 +53,7 @@ class Server(uvicorn.Server):
                 forwarded_allow_ips=list(proxies),
             )
         )
+        logging.getLogger("uvicorn.error").addFilter(_is_a_fault)
         self._app = app
         self._announce = announce
         self._alone = alone

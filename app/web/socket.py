@@ -103,7 +103,7 @@ async def live(websocket: WebSocket) -> None:
     except Refused:
         await websocket.close(TRY_AGAIN)
         return
-    await Conversation(websocket, parts, asker, Client(secrets.token_hex(8), asker.person)).run()
+    await Conversation(websocket, parts, asker, Client(secrets.token_hex(8), asker.person, is_socket=True)).run()
 
 
 class Conversation:

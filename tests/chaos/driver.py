@@ -1,8 +1,8 @@
 """Everything is killed while people play, and nobody may lose anything.
 
 Two servers, two serving processes behind a proxy of ours, two workers; `coinche load` plays; at random moments processes are
-killed, stopped, rolled out, servers die, hang, find the disk full and stay away, who listens is cut off, connections break, stall
-and go dead. Afterwards the books are compared.
+killed, stopped, rolled out, servers die, hang, find the disk full and stay away, who listens is cut off, connections break,
+stall and go dead. Afterwards the books are compared.
 
     python -m tests.chaos.driver --seconds 60 --seed 1
     python -m tests.chaos.driver --only "worker killed"

@@ -1,7 +1,8 @@
 """One of the two servers in a process of its own, so that it can be stopped or killed without the other.
 
-One that dies is started again, as in a `coinche serve`. `python -m tests.chaos.servers valkey FOLDER` says where it answers, and runs until its standard input ends. With one more word
-Valkey's `appendfsync` is that word, and if anything stands on standard input, its files have lost power when it ends.
+One that dies is started again, as in a `coinche serve`. `python -m tests.chaos.servers valkey FOLDER` says where it answers,
+and runs until its standard input ends. With one more word Valkey's `appendfsync` is that word, it is not started again, and if
+anything stands on standard input, its files have lost power when it ends.
 """
 
 import sys
