@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 import structlog
@@ -61,7 +62,7 @@ def test_what_is_below_the_level_is_not_told(capsys: pytest.CaptureFixture[str])
 
 def test_a_full_disk_under_the_log_stops_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """`/dev/full` takes nothing, as a file does where there is no room."""
-    with open("/dev/full", "w") as full:
+    with Path("/dev/full").open("w") as full:
         with pytest.raises(OSError, match="No space left"):
             print("lost", file=full, flush=True)
         monkeypatch.setattr("sys.stderr", full)
