@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import os
 import signal
 import socket
 import sys
@@ -16,9 +17,9 @@ import typer
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TaskID
 
-from app import heap, logs
+from app import appendonly, heap, logs
 from app import settings as environment
-from app.embedded import Servers, Unavailable, running, store
+from app.embedded import Servers, Unavailable, claimed, running, store
 from app.flock import Flock
 from app.game.refusal import Refused
 from app.settings import Settings
@@ -43,6 +44,7 @@ def serve(processes: Processes = 1, listener: Listener = None, ready: Ready = No
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         settings = environment.read()
+        logs.configure(settings.log_level)
         if listener is not None and ready is not None:
             _serve_as_one_of_several(settings, listener, ready)
             return
@@ -73,6 +75,25 @@ def worker() -> None:
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     typer.echo("coinche has stopped; games are kept.")
+
+
+@cli.command()
+def repair() -> None:
+    """Mend the files of the built-in Valkey where it does not start on them, after a power cut for instance; a copy is kept."""
+    try:
+        settings = environment.read()
+        if settings.redis_url is not None:
+            raise ValueError("REDIS_URL names a Valkey or Redis of your own: repair it with its valkey-check-aof")
+        with claimed(settings.data) as home:
+            done = appendonly.repair(home)
+        for line in done or ["Nothing has to be repaired."]:
+            typer.echo(line)
+        with running(settings.data, None, "postgresql://unused"):
+            typer.echo("Valkey starts on it.")
+    except (Unavailable, appendonly.Irreparable, ValueError) as error:
+        _fail(str(error))
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
 
 
 @cli.command()
@@ -234,17 +255,22 @@ def _serve(settings: Settings, listener: socket.socket, processes: int) -> None:
     def announce() -> None:
         _announce(settings, listener)
 
-    with running(settings.data, settings.redis_url, settings.database_url) as servers:
-        _prepare(servers.redis_url, servers.database_url)
-        if processes == 1:
-            _serve_here(settings, servers, listener, announce)
-        else:
-            urls = {"REDIS_URL": servers.redis_url, "DATABASE_URL": servers.database_url}
-            logs.configure(settings.log_level)
-            Flock(processes, listener, urls, _is_alone(settings)).run(announce)
-        # From here on only the servers have to be told goodbye; a second Ctrl-C shall not cut that short.
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)
+    def leave() -> None:
+        """A server of ours is lost: the end is the same as when we are told to stop, but for the status."""
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    with running(settings.data, settings.redis_url, settings.database_url, on_loss=leave) as servers:
+        try:
+            _prepare(servers.redis_url, servers.database_url)
+            if processes == 1:
+                _serve_here(settings, servers, listener, announce)
+            else:
+                urls = {"REDIS_URL": servers.redis_url, "DATABASE_URL": servers.database_url}
+                Flock(processes, listener, urls, _is_alone(settings)).run(announce)
+        finally:
+            # From here on only the servers have to be told goodbye; a second Ctrl-C shall not cut that short.
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_IGN)
 
 
 def _serve_as_one_of_several(settings: Settings, listener: int, ready: int) -> None:
@@ -262,9 +288,11 @@ def _serve_here(settings: Settings, servers: Servers, listener: socket.socket, a
         heap.freeze()
         announce()
 
-    logs.configure(settings.log_level)
     app = build(settings, servers.redis_url, servers.database_url)
-    Server(app, settings.log_level, begin, settings.proxies, _is_alone(settings)).run([listener])
+    server = Server(app, settings.log_level, begin, settings.proxies, _is_alone(settings))
+    server.run([listener])
+    if not server.started or app.state.has_failed:
+        _fail("coinche has ended by a fault of its own; what it was is said above. Games are kept.")
 
 
 def _is_alone(settings: Settings) -> bool:

@@ -16,7 +16,7 @@ import structlog
 from prometheus_client import multiprocess
 
 from app import metrics
-from app.embedded import dying_with_parent
+from app.launch import launcher
 
 LOOK_SECONDS = 0.1
 STOP_SECONDS = 40
@@ -105,11 +105,13 @@ class Flock:
         listener = self._listener.fileno()
         ours, theirs = os.pipe()
         process = subprocess.Popen(
-            [sys.executable, "-m", "app", "serve", "--listener", str(listener), "--ready", str(theirs)],
+            [
+                *launcher(signal.SIGKILL),
+                *(sys.executable, "-m", "app", "serve", "--listener", str(listener), "--ready", str(theirs)),
+            ],
             env=self._environment,
             pass_fds=[listener, theirs],
             start_new_session=True,
-            preexec_fn=dying_with_parent(signal.SIGKILL),
         )
         os.close(theirs)
         return _Member(process, ours)

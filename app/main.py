@@ -138,7 +138,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
             metrics.say_what_runs()
             house = (on.croupier.run(), on.archive.run(), send_webhooks(settings, redis_url)) if settings.work else ()
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(_or_leave(one)) for one in (hub.run(), limits.run(), *house)]
+                tasks = [group.create_task(_or_leave(one, app)) for one in (hub.run(), limits.run(), *house)]
                 yield
                 for task in tasks:
                     task.cancel()
@@ -157,6 +157,7 @@ def build(settings: Settings, redis_url: str, database_url: str) -> FastAPI:
         generate_unique_id_function=description.operation_id,
         lifespan=lifespan,
     )
+    app.state.has_failed = False
     errors.install(app)
     for part in (identity, tokens, hooks, own, rules, tables, play, history, referee, health, socket):
         app.include_router(part.router)
@@ -179,12 +180,13 @@ async def send_webhooks(settings: Settings, redis_url: str) -> None:
     await run_in_own_thread("webhooks", dispatch)
 
 
-async def _or_leave(running: Awaitable[None]) -> None:
+async def _or_leave(running: Awaitable[None], app: FastAPI) -> None:
     """What a process cannot do without: where it fails, guests are seen off and the process ends, for another to be started."""
     try:
         await running
     except Exception:
         _log.exception("a part of this process has failed")
+        app.state.has_failed = True
         signal.raise_signal(signal.SIGTERM)
 
 

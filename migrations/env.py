@@ -14,10 +14,18 @@ ONE_AT_A_TIME = 7_260_232  # an advisory lock of our own, for processes that sta
 
 
 def migrate(connection: Connection) -> None:
-    """Apply what is missing, in one transaction."""
-    context.configure(connection=connection, target_metadata=Base.metadata, compare_type=True, compare_server_default=True)
+    """Apply what is missing, in one transaction; `reached` in the attributes is told what the database had, and each step."""
+    reached = context.config.attributes.get("reached", [])
+    context.configure(
+        connection=connection,
+        target_metadata=Base.metadata,
+        compare_type=True,
+        compare_server_default=True,
+        on_version_apply=lambda step, **_: reached.append(step.up_revision_id),
+    )
     with context.begin_transaction():
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": ONE_AT_A_TIME})
+        reached.append(context.get_context().get_current_revision())
         context.run_migrations()
 
 

@@ -16,7 +16,8 @@ from redis.backoff import NoBackoff
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS
 from redis.exceptions import RedisError
 
-from app.embedded import dying_with_parent, valkey_program
+from app.embedded import valkey_program
+from app.launch import launcher
 from tests.ports import held
 
 PATIENCE = 120  # seconds after which something hangs; never a measure of speed
@@ -87,12 +88,11 @@ class Node:
 def _run(command: Sequence[str | Path], log: Path) -> subprocess.Popen[bytes]:
     with log.open("ab") as said:
         return subprocess.Popen(
-            command,
+            [*launcher(signal.SIGKILL), *command],
             stdin=subprocess.DEVNULL,
             stdout=said,
             stderr=said,
             start_new_session=True,
-            preexec_fn=dying_with_parent(signal.SIGKILL),
         )
 
 

@@ -1,19 +1,23 @@
 """The built-in servers: they start anywhere, keep what they were given, and never outlive the program."""
 
+import asyncio
+import os
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import asyncpg
 import pytest
 from redis.asyncio import Redis
+from redis.exceptions import RedisError
 from sqlalchemy import make_url
 
 from app.embedded import Servers, Unavailable, running
-from tests.serving import processes_of, settled
+from tests.serving import PATIENCE, leave_zeros, processes_of, settled
 
 HOLD = """
 import sys
@@ -120,6 +124,66 @@ def test_a_note_left_by_a_dead_postgres_does_not_stop_the_next(tmp_path: Path) -
     (tmp_path / "postgres/cluster/postmaster.pid").write_text("1\n/nowhere\n0\n5432\n\n\n0 0\nready\n")
     with running(tmp_path):
         pass
+
+
+def test_nor_do_the_locks_of_one_that_was_killed(tmp_path: Path) -> None:
+    """Their number is somebody else's by now, or its own, who has not been waited for."""
+    with running(tmp_path):
+        pass
+    with subprocess.Popen(["sleep", "600"]) as other:
+        note = f"{other.pid}\n{tmp_path}/postgres/cluster\n0\n5432\n{tmp_path}/postgres\n\n0 0\nready\n"
+        for name in ("cluster/postmaster.pid", ".s.PGSQL.5432.lock"):
+            (tmp_path / "postgres" / name).write_text(note)
+        (tmp_path / "valkey/pid").write_text(str(other.pid))
+        with running(tmp_path):
+            assert other.poll() is None
+        other.kill()
+
+
+def test_why_postgres_does_not_start_is_said_and_not_only_that_it_does_not(tmp_path: Path) -> None:
+    with running(tmp_path, "redis://unused"):
+        pass
+    shutil.rmtree(tmp_path / "postgres/cluster/pg_wal")
+    because = 'FATAL:  required WAL directory "pg_wal" does not exist'
+    with pytest.raises(Unavailable, match=because), running(tmp_path, "redis://unused"):
+        pass
+
+
+async def test_a_server_that_dies_is_started_again_and_has_lost_nothing(tmp_path: Path) -> None:
+    with running(tmp_path) as servers:
+        await remember(servers, "generale")
+        for _ in range(2):
+            dead = [int((tmp_path / name / "pid").read_text()) for name in ("valkey", "postgres")]
+            for pid in dead:
+                os.kill(pid, signal.SIGKILL)
+            async with asyncio.timeout(PATIENCE):
+                while await answered(servers) != (b"generale", "generale"):  # noqa: ASYNC110 -- it happens in other processes
+                    await asyncio.sleep(0.02)
+            assert not {int((tmp_path / name / "pid").read_text()) for name in ("valkey", "postgres")} & set(dead)
+    assert settled(tmp_path) == []
+
+
+async def answered(servers: Servers) -> tuple[object, object] | None:
+    """What is remembered, if both answer."""
+    try:
+        return await remembered(servers)
+    except (RedisError, asyncpg.PostgresError, OSError):
+        return None
+
+
+def test_the_loss_of_one_that_cannot_be_started_again_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.daemon.MOST_FAILURES", 2)
+    is_lost = threading.Event()
+
+    def lose() -> None:
+        with running(tmp_path, None, "postgresql://unused", on_loss=is_lost.set):
+            leave_zeros(tmp_path)
+            os.kill(int((tmp_path / "valkey/pid").read_text()), signal.SIGKILL)
+            assert is_lost.wait(PATIENCE)
+
+    with pytest.raises(Unavailable, match=r"Valkey has died, and cannot be started again.*coinche repair"):
+        lose()
+    assert settled(tmp_path) == []
 
 
 def test_a_first_start_cut_short_is_begun_again(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """A log tells where something went wrong and never what somebody held."""
 
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 import structlog
@@ -56,3 +58,15 @@ def test_what_is_below_the_level_is_not_told(capsys: pytest.CaptureFixture[str])
     logs.configure("warning")
     structlog.get_logger().info("quiet")
     assert capsys.readouterr().err == ""
+
+
+def test_a_full_disk_under_the_log_stops_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`/dev/full` takes nothing, as a file does where there is no room."""
+    with Path("/dev/full").open("w") as full:
+        with pytest.raises(OSError, match="No space left"):
+            print("lost", file=full, flush=True)
+        monkeypatch.setattr("sys.stderr", full)
+        logs.configure("info")
+        structlog.get_logger().error("it failed")
+        with suppress(OSError):
+            full.close()

@@ -1,5 +1,7 @@
 """`coinche serve` as an operator meets it."""
 
+import asyncio
+import os
 import re
 import signal
 import socket
@@ -10,8 +12,10 @@ import httpx
 import pytest
 
 from app import cli
+from app.embedded import running
 from app.settings import Settings
-from tests.serving import PATIENCE, processes_of, refusal, serving, settled
+from tests.people import open_table, person
+from tests.serving import PATIENCE, leave_zeros, processes_of, refusal, serving, settled
 
 
 def test_it_says_where_it_is_and_answers_there(tmp_path: Path) -> None:
@@ -127,3 +131,63 @@ def test_all_interfaces_of_both_families_are_listened_to() -> None:
 def test_phones_are_told_an_address_when_others_are_let_in(tmp_path: Path) -> None:
     with serving(tmp_path, COINCHE_HOST="0.0.0.0") as coinche:
         assert coinche.url.startswith("http://127.0.0.1:")
+
+
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_a_server_of_its_own_that_cannot_be_had_again_ends_it_with_an_error(tmp_path: Path, processes: str) -> None:
+    with serving(tmp_path, "serve", "--processes", processes, module="tests.impatient") as coinche:
+        leave_zeros(tmp_path)
+        os.kill(int((tmp_path / "valkey/pid").read_text()), signal.SIGKILL)
+        *_, last = coinche.rest().splitlines()
+        assert coinche.process.returncode == 1
+    assert last.startswith("Valkey has died, and cannot be started again: Valkey cannot read what it has kept")
+    assert settled(tmp_path) == []
+
+
+def test_a_process_that_ends_by_a_fault_of_its_own_says_so_and_ends_with_an_error(tmp_path: Path) -> None:
+    with serving(tmp_path, module="tests.faulty") as coinche:
+        said = coinche.rest()
+        assert coinche.process.returncode == 1
+    assert "ZeroDivisionError" in said
+    assert said.splitlines()[-1].startswith("coinche has ended by a fault of its own")
+    assert processes_of(tmp_path) == []
+
+
+def test_what_a_power_cut_has_left_is_repaired_and_nothing_is_thrown_away(tmp_path: Path) -> None:
+    assert refusal(tmp_path, "token", "--admin", "Nina")[0] == 0
+    leave_zeros(tmp_path)
+    code, said = refusal(tmp_path)
+    assert (code, "run `coinche repair`" in said, said.count("\n")) == (1, True, 1)
+    code, said = refusal(tmp_path, "repair")
+    [copy] = (tmp_path / "valkey").glob("appendonlydir.before-*")
+    assert code == 0
+    assert said == (
+        f"What was there is kept in {copy}.\n"
+        "appendonly.aof.1.incr.aof is cut after its last whole command: "
+        "4096 bytes are left out, zeros, as a power cut leaves them.\n"
+        "Valkey starts on it.\n"
+    )
+    assert (copy / "appendonly.aof.1.incr.aof").read_bytes().endswith(bytes(4096))
+    assert "Nina" in refusal(tmp_path, "token", "--list")[1]
+    assert refusal(tmp_path, "repair") == (0, "Nothing has to be repaired.\nValkey starts on it.\n")
+
+
+def test_repair_leaves_a_valkey_of_ones_own_and_one_that_runs_alone(tmp_path: Path) -> None:
+    code, said = refusal(tmp_path, "repair", REDIS_URL="redis://example.invalid")
+    assert (code, "valkey-check-aof" in said) == (1, True)
+    with running(tmp_path, None, "postgresql://unused"):
+        code, said = refusal(tmp_path, "repair")
+    assert (code, "in use by another coinche" in said) == (1, True)
+
+
+async def test_what_goes_on_over_http_ends_with_a_goodbye_and_no_trace(tmp_path: Path) -> None:
+    with serving(tmp_path) as coinche:
+        async with person(coinche.url, "Nina") as nina:
+            events = f"/api/v1/tables/{await open_table(nina)}/events"
+            async with nina.http.stream("GET", events, headers={"Accept": "text/event-stream"}) as answer:
+                heard = answer.aiter_text()
+                assert "event: welcome" in await anext(heard)
+                coinche.process.send_signal(signal.SIGTERM)
+                assert "event: bye" in "".join([text async for text in heard])
+        said = await asyncio.to_thread(coinche.rest)
+        assert (said, coinche.process.returncode) == ("coinche has stopped; games are kept.\n", 0)

@@ -12,6 +12,7 @@ COMMAND_SECONDS = 30
 CLOSE_SECONDS = 0.5
 
 _OF_THE_VALUES = ("22", "23")  # classes of SQLSTATE: data exception, integrity constraint violation
+_AWAY = ("08", "57P", "53300")  # lost connections, shut down or not up yet, too many connections
 
 
 class Connection(asyncpg.Connection):  # type: ignore[misc]
@@ -32,6 +33,14 @@ def connect(url: str) -> AsyncEngine:
         pool_timeout=CONNECT_SECONDS,
         connect_args={"timeout": CONNECT_SECONDS, "command_timeout": COMMAND_SECONDS, "connection_class": Connection},
     )
+
+
+def does_not_answer(error: BaseException) -> bool:
+    """Whether the database could not be reached at all, whatever it would have been asked."""
+    if not isinstance(error, DBAPIError):
+        return isinstance(error, OSError | NoConnectionFree)
+    state = getattr(error.orig, "sqlstate", None)
+    return error.connection_invalidated if state is None else state.startswith(_AWAY)
 
 
 def is_away(error: BaseException) -> bool:

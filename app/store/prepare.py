@@ -9,8 +9,12 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from redis.exceptions import RedisClusterException, RedisError
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy import func, select
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from app.store.models import Game
+from app.store.postgres import connect as connect_postgres
+from app.store.postgres import does_not_answer
 from app.store.server import connect
 
 MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
@@ -34,12 +38,16 @@ class Away(Unreachable):
     """The database does not answer now."""
 
 
+class MigrationFailed(Unreachable):
+    """The database answers, and could not be brought up to date; nothing in it has been changed."""
+
+
 def prepare(redis_url: str, database_url: str) -> None:
     """Ask both servers and bring the database's tables up to date. Not to be called from within an event loop.
 
     Games need no Postgres: where it is away, but was seen with the tables of this version before, history alone waits for it.
     """
-    ping(redis_url)
+    is_new = _noted(redis_url) is None
     newest = str(ScriptDirectory(str(MIGRATIONS)).get_current_head())
     try:
         upgrade(database_url)
@@ -47,8 +55,26 @@ def prepare(redis_url: str, database_url: str) -> None:
         if _noted(redis_url) != newest:
             raise
         _log.warning("Postgres is away; games go on, history waits")
-    else:
-        _noted(redis_url, newest)
+        return
+    _noted(redis_url, newest)
+    if is_new and (games := _count_games(database_url)):
+        _log.warning(
+            "the Valkey or Redis is empty, though Postgres has finished games: no table, guest, token or hook of before is "
+            "there. If it is not a new one, stop, and put its files back from a copy",
+            finished_games=games,
+        )
+
+
+def _count_games(database_url: str) -> int:
+    async def ask() -> int:
+        engine = connect_postgres(database_url)
+        try:
+            async with engine.connect() as connection:
+                return int(await connection.scalar(select(func.count()).select_from(Game)) or 0)
+        finally:
+            await engine.dispose()
+
+    return asyncio.run(ask())
 
 
 def ping(redis_url: str) -> None:
@@ -73,13 +99,31 @@ def _noted(redis_url: str, newest: str | None = None) -> str | None:
 
 
 def upgrade(database_url: str) -> None:
-    """Run the migrations this database has not had. Raises Unreachable, or Away."""
+    """Run the migrations this database has not had. Raises Unreachable, Away where it may answer later, or MigrationFailed."""
+    config = alembic_config(database_url)
+    reached: list[str | None] = []
+    config.attributes["reached"] = reached
     try:
-        command.upgrade(alembic_config(database_url), "head")
-    except (OSError, SQLAlchemyError) as error:
-        raise Away(f"The Postgres at DATABASE_URL does not answer: {_line(error)}") from error
+        command.upgrade(config, "head")
     except CommandError as error:
         raise Unreachable(f"The database is newer than this coinche, or not one of its own: {_line(error)}") from error
+    except Exception as error:
+        if does_not_answer(error):
+            raise Away(f"The Postgres at DATABASE_URL does not answer: {_line(error)}") from error
+        if reached:
+            failed = f"{_next_step(reached[-1])} fails, and the database is as it was"
+            raise MigrationFailed(f"The database could not be brought up to date: {failed}: {_line(error)}") from error
+        if isinstance(error, SQLAlchemyError):
+            raise Unreachable(f"The Postgres at DATABASE_URL does not let coinche in: {_line(error)}") from error
+        raise
+
+
+def _next_step(reached: str | None) -> str:
+    """The migration that follows this one."""
+    for script in ScriptDirectory(str(MIGRATIONS)).walk_revisions():
+        if script.down_revision == reached:
+            return f"migration {Path(script.path).stem}"
+    return "a migration"
 
 
 def alembic_config(database_url: str) -> Config:
@@ -91,4 +135,7 @@ def alembic_config(database_url: str) -> Config:
 
 
 def _line(error: BaseException) -> str:
+    """Its first line, and where the driver has wrapped what the database said, that."""
+    if isinstance(error, DBAPIError) and error.orig is not None:
+        error = error.orig.__cause__ or error.orig
     return next(iter(str(error).splitlines()), "") or type(error).__name__

@@ -94,6 +94,7 @@ class Client:
     """One connection. `watching`: it wants the public view even if its person has a seat.
 
     `seen`: it counts among those who are at the table. `lingers`: and goes on counting for a while when it is gone.
+    `is_socket`: it is no answer over HTTP.
     """
 
     id: str
@@ -102,6 +103,7 @@ class Client:
     watching: bool = False
     seen: bool = True
     lingers: bool = False
+    is_socket: bool = False
     is_welcome: bool = False
     """Whether it has been sent the welcome of its room; until then it is sent nothing else."""
 
@@ -270,10 +272,12 @@ class Hub:
         """
         self.is_leaving = True
         self.on_leaving()
+        for client in tuple(self.clients):
+            if alone and client.is_socket:
+                continue  # it is closed with the process; an answer over HTTP that goes on would be waited for
+            client.outbox.put(messages.bye("going_away", secrets.randbelow(BYE_SPREAD_MS)))
         if alone:
             return
-        for client in tuple(self.clients):
-            client.outbox.put(messages.bye("going_away", secrets.randbelow(BYE_SPREAD_MS)))
         try:
             async with asyncio.timeout(GRACE_SECONDS):
                 await self._nobody.wait()

@@ -23,8 +23,9 @@ IDLE_SECONDS = 120
 
 
 def _is_fault(record: logging.LogRecord) -> bool:
-    """Whoever breaks an answer off on purpose says why; uvicorn would call it a fault as well."""
-    return "without completing response" not in record.getMessage()
+    """Whether uvicorn tells of a fault: an answer that is broken off on purpose, or because the process ends, is none."""
+    ends = record.exc_info is not None and isinstance(record.exc_info[1], asyncio.CancelledError)
+    return not ends and "without completing response" not in record.getMessage()
 
 
 def _as_ipv6(network: str) -> str:

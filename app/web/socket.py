@@ -105,7 +105,8 @@ async def live(websocket: WebSocket) -> None:
     except Refused:
         await websocket.close(TRY_AGAIN)
         return
-    conversation = Conversation(websocket, parts, asker, Client(secrets.token_hex(8), asker.person))
+    client = Client(secrets.token_hex(8), asker.person, is_socket=True)
+    conversation = Conversation(websocket, parts, asker, client)
     try:
         # Whoever asks with how many tokens: the person is one.
         person = None if asker.person is None else f"p:{asker.person.id}"

@@ -3,7 +3,8 @@
 A program that is killed leaves to the kernel what it had written, a power cut does not. So the kernel is asked to stop it at
 each fsync and fdatasync (seccomp's user notification: Linux 5.0 or newer, no rights needed); a thread syncs in its place and
 keeps the books. Of a file stays the length that it had when its sync began, and of names those that the folder had when its
-own did. That the folder is there, and that its files only grow, is taken for granted.
+own did; where it is asked for, zeros stand behind what was synced last. That the folder is there, and that its files only grow,
+is taken for granted.
 """
 
 import ctypes
@@ -27,6 +28,7 @@ _NOTIFICATION = struct.Struct("QIIiIQ6Q")  # id, pid, flags, number, architectur
 _ANSWER = struct.Struct("QqiI")  # id, value, error, flags
 _INSTRUCTION = struct.Struct("HBBI")
 _LOAD, _JUMP_IF_EQUAL, _RETURN = 0x20, 0x15, 0x06
+_BLOCK = 4096
 _NOTIFY, _ALLOW = 0x7FC00000, 0x7FFF0000
 
 
@@ -53,14 +55,25 @@ class Disk:
         threading.Thread(target=self._serve, args=(threading.current_thread(), listener), daemon=True).start()
         listener.set_result(_listen())
 
-    def lose_power(self) -> None:
-        """Cut the folder, in which nothing writes any more, back to what was synced."""
+    def lose_power(self, zeros: bool = False) -> None:
+        """Cut the folder, in which nothing writes any more, back to what was synced.
+
+        `zeros`: of the file that was written to last the new length had come to the disk and what stands there had not, as file
+        systems allow that put a file's length into their journal and not what is in it.
+        """
         with self._lock:
             for path in self._folder.iterdir():
                 path.unlink()
             for name, inode in self._names.items():
                 kept = self._aside / str(inode)
                 (self._folder / name).write_bytes(kept.read_bytes()[: self._lengths[inode]] if inode in self._lengths else b"")
+            if zeros:
+                with (self._folder / self._last_synced()).open("ab") as file:
+                    file.write(bytes(_BLOCK - file.tell() % _BLOCK))
+
+    def _last_synced(self) -> str:
+        names = {inode: name for name, inode in self._names.items()}
+        return next(names[inode] for inode in reversed(self._lengths) if inode in names)
 
     def _serve(self, watched: threading.Thread, listener: Future[int]) -> None:
         file = listener.result()
@@ -88,6 +101,7 @@ class Disk:
                 elif opened.is_file():
                     with suppress(FileExistsError):
                         (self._aside / str(found.st_ino)).hardlink_to(path)  # under whatever name, and even without one
+                    self._lengths.pop(found.st_ino, None)  # the last to be synced is the last of them
                     self._lengths[found.st_ino] = found.st_size
             except OSError as failed:
                 return failed.errno or ENOENT

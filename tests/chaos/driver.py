@@ -1,7 +1,8 @@
 """Everything is killed while people play, and nobody may lose anything.
 
 Two servers, two serving processes behind a proxy of ours, two workers; `coinche load` plays; at random moments processes are
-killed, rolled out, servers die and stay away, connections break, stall and go dead. Afterwards the books are compared.
+killed, stopped, rolled out, servers die, hang, find the disk full and stay away, who listens is cut off, connections break,
+stall and go dead. Afterwards the books are compared.
 
     python -m tests.chaos.driver --seconds 60 --seed 1
     python -m tests.chaos.driver --only "worker killed"
@@ -11,20 +12,27 @@ import argparse
 import asyncio
 import json
 import os
+import resource
 import signal
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import httpx
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine
 
+from app.store.postgres import connect as connect_postgres
 from tests.chaos.books import compare
 from tests.chaos.proxy import Proxy
 
@@ -169,7 +177,13 @@ class Chaos:
             ("serving process killed", self.kill_app, 4),
             ("worker killed", self.kill_worker, 3),
             ("serving process rolled out", self.roll_out, 2),
+            ("serving process stopped", self.stop_app, 2),
             ("Valkey killed", self.kill_valkey, 2),
+            ("built-in servers killed", self.kill_servers, 2),
+            ("Valkey hung", self.hang_valkey, 1),
+            ("Postgres hung", self.hang_postgres, 1),
+            ("disk full", self.fill_disk, 1),
+            ("pub/sub killed", self.kill_pubsub, 1),
             ("Postgres away", self.outage_of_postgres, 1),
             ("connections dropped", self.drop, 3),
             ("connections delayed", self.delay, 2),
@@ -203,6 +217,10 @@ class Chaos:
         await self._pause(0, 2)
         await self._start_app()
 
+    async def stop_app(self) -> None:
+        """A serving process gets no processor for some seconds, and goes on as if nothing had happened."""
+        await self._hang([self._dice.choice(self.apps).process.pid])
+
     async def kill_worker(self) -> None:
         """A worker is killed, and another is started after a moment."""
         worker = self.workers.pop(self._dice.randrange(len(self.workers)))
@@ -226,6 +244,62 @@ class Chaos:
         await self._stop_server("valkey")
         await self._pause(0, 1)
         await self._start_server("valkey")
+
+    async def kill_servers(self) -> None:
+        """Both servers are killed under a living coinche, which starts them again by itself."""
+        dead = {which: self._pid(which) for which in ("valkey", "postgres")}
+        for pid in dead.values():
+            os.kill(pid, signal.SIGKILL)
+        await self._are_back(dead)
+
+    async def hang_valkey(self) -> None:
+        """Valkey takes what it is sent, and answers nobody."""
+        await self._hang([self._pid("valkey")])
+
+    async def hang_postgres(self) -> None:
+        """Postgres and all its processes."""
+        await self._hang(family(self._pid("postgres")))
+
+    async def fill_disk(self) -> None:
+        """For some seconds nothing more can be written; whatever dies of that is started again, when there is room."""
+        before = {which: self._pid(which) for which in ("valkey", "postgres")}
+        processes = {pid for which, pid in before.items() for pid in (self.holders[which].pid, *family(pid))}
+        for pid in processes:
+            _limit(pid, 0)
+        await self._pause(1, 3)
+        for pid in {*processes, *(young for holder in self.holders.values() for young in family(holder.pid))}:
+            _limit(pid, resource.RLIM_INFINITY)
+        await self._are_back({})
+
+    async def kill_pubsub(self) -> None:
+        """Who listens is cut off, again and again."""
+        async with Redis.from_url(self.urls["valkey"]) as redis:
+            for _ in range(self._dice.randint(5, 15)):
+                await redis.client_kill_filter(_type="pubsub")
+                await asyncio.sleep(0.2)
+
+    def _pid(self, which: str) -> int:
+        """The pid of a server, which its parent may be writing anew."""
+        return int((self._folder / which / which / "pid").read_text() or 0)
+
+    async def _hang(self, pids: Sequence[int]) -> None:
+        for pid in pids:
+            _send(pid, signal.SIGSTOP)
+        await self._pause(1, 4)
+        for pid in pids:
+            _send(pid, signal.SIGCONT)
+
+    async def _are_back(self, dead: dict[str, int]) -> None:
+        """Until both servers answer, and none of these is one of them."""
+        engine = connect_postgres(self.urls["postgres"])
+        try:
+            async with asyncio.timeout(PATIENCE), Redis.from_url(self.urls["valkey"]) as redis:
+                while any(self._pid(which) == pid for which, pid in dead.items()):  # noqa: ASYNC110 -- others do it
+                    await asyncio.sleep(0.05)
+                while not await _answers(redis, engine):  # noqa: ASYNC110
+                    await asyncio.sleep(0.05)
+        finally:
+            await engine.dispose()
 
     async def outage_of_postgres(self) -> None:
         """Postgres is away for some seconds; others start without it."""
@@ -259,6 +333,37 @@ class Chaos:
         """Some connections go dead without a word, as when a phone changes its network."""
         for connection in self.proxy.some(0.2):
             connection.frozen.set()
+
+
+async def _answers(redis: Redis, engine: AsyncEngine) -> bool:
+    try:
+        await redis.set("chaos", "is over")
+        async with engine.begin() as connection:
+            await connection.execute(text("CREATE TEMPORARY TABLE chaos ON COMMIT DROP AS SELECT 'over'"))
+    except (RedisError, SQLAlchemyError, OSError):
+        return False
+    return True
+
+
+def family(pid: int) -> list[int]:
+    """A process and its descendants."""
+    found = [pid]
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended
+            if int((folder / "stat").read_text().rpartition(")")[2].split()[1]) == pid:
+                found += family(int(folder.name))
+    return found
+
+
+def _send(pid: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def _limit(pid: int, size: int) -> None:
+    """No file may grow beyond this, for this process and the children it will have. To them it is as if the disk were full."""
+    with suppress(ProcessLookupError):
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
 
 async def run(plan: Plan, folder: Path, say: Callable[[str], None]) -> Report:

@@ -1,8 +1,9 @@
 """The power fails while people play: how much of what was acknowledged is lost, under each `appendfsync` of Valkey?
 
 Valkey's syncs are watched (`tests.chaos.disk`). At a random moment all is killed, Valkey's files are cut back to what was
-synced, and what the people were promised is looked for. Then all starts again and they play on; where tables are gone, others
-play at a new one. Postgres is left alone.
+synced, and what the people were promised is looked for; every second time zeros are left behind what was synced, so that
+`coinche repair` has to mend them (not with `no`, where there is nothing to mend). Then all starts again and they play on; where
+tables are gone, others play at a new one. Postgres is left alone.
 
     python -m tests.chaos.power --cuts 10
     python -m tests.chaos.power --cuts 1 --appendfsync no --seconds 60
@@ -34,7 +35,8 @@ from app.store.keys import Keys
 from app.store.prepare import upgrade
 from tests.chaos.books import broken
 from tests.chaos.proxy import Proxy
-from tests.serving import PATIENCE, serving
+from tests.chaos.servers import ZEROS
+from tests.serving import PATIENCE, refusal, serving
 
 SETTINGS = ("always", "everysec", "no")
 STUCK = "is stuck"
@@ -46,13 +48,17 @@ LEAST_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One cut: what Valkey is told, and after how many seconds the power fails, at how many tables; what ends a game."""
+    """One cut: what Valkey is told, and after how many seconds the power fails, at how many tables; what ends a game.
+
+    `zeros`: what was on its way to the disk stands there as zeros, so that `coinche repair` has to mend it.
+    """
 
     appendfsync: str
     seconds: float
     seed: int
     tables: int = 4
     target: int = 1000
+    zeros: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +84,10 @@ class Valkey:
         self._holder = holder
         self.url = url
 
-    def lose_power(self) -> None:
-        """It is dead, and what it had not had synced is gone."""
+    def lose_power(self, zeros: bool) -> None:
+        """It is dead, and what it had not had synced is gone; or zeros stand there, on which it does not start."""
         os.kill(int((self._folder / "valkey" / "pid").read_text()), signal.SIGKILL)
-        self._holder.communicate("the power is gone", PATIENCE)
+        self._holder.communicate(ZEROS if zeros else "the power is gone", PATIENCE)
 
 
 @contextmanager
@@ -111,9 +117,11 @@ async def cut(plan: Plan, folder: Path, database_url: str) -> Loss:
             await _until(lambda: len(load.books) == plan.tables and all(map(_is_played, load.books)))
             await asyncio.sleep(plan.seconds)
             moment = time.monotonic()
-            store.lose_power()
+            store.lose_power(plan.zeros)
             process.kill()
             await _until(lambda: not proxy.connections)  # what is under way to the people still arrives
+        if plan.zeros:
+            _repair(folder)
         acknowledged, promises = load.acks, load.promises()
         sent = {one.cid: one.sent for book in load.books for one in book.asked.values()}
         with valkey(folder, plan.appendfsync) as store:
@@ -127,6 +135,14 @@ async def cut(plan: Plan, folder: Path, database_url: str) -> Loss:
     if lost and not gone:  # then the people's books cannot be right
         wrong = [line for line in wrong if STUCK in line]
     return Loss(acknowledged, len(lost), moment - min(lost, default=moment), gone, wrong)
+
+
+def _repair(folder: Path) -> None:
+    """Do what is said when it does not start."""
+    code, said = refusal(folder, "token", "--list")
+    assert (code, "coinche repair" in said) == (1, True), said
+    code, said = refusal(folder, "repair")
+    assert (code, "zeros" in said) == (0, True), said
 
 
 async def _ended(playing: Awaitable[Json]) -> list[str]:
@@ -179,7 +195,12 @@ def main() -> None:
         upgrade(servers.database_url)
         for number in range(asked.cuts):
             for setting, mine in losses.items():
-                plan = Plan(setting, dice.uniform(LEAST_SECONDS, asked.seconds), asked.seed + number)
+                plan = Plan(
+                    setting,
+                    dice.uniform(LEAST_SECONDS, asked.seconds),
+                    asked.seed + number,
+                    zeros=number % 2 == 1 and setting != "no",
+                )
                 mine.append(asyncio.run(cut(plan, Path(folder, f"{number}-{setting}"), servers.database_url)))
                 print(setting, mine[-1], flush=True)
     print(*(summary(setting, mine) for setting, mine in losses.items()), sep="\n")

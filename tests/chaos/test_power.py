@@ -47,12 +47,15 @@ def test_of_a_folder_stays_what_was_synced(tmp_path: Path) -> None:
         pool.submit(write).result()
     disk.lose_power()
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == {"log": b"abc", "list": b"old", "never": b""}
+    disk.lose_power(zeros=True)
+    assert (folder / "list").read_bytes() == b"old" + bytes(4093)
 
 
 async def test_a_power_cut_costs_nothing_where_all_is_synced_before_it_is_acknowledged(
     tmp_path: Path, database_url: str
 ) -> None:
-    loss = await cut(Plan("always", seconds=1, seed=1, tables=2, target=50), tmp_path, database_url)
+    """Zeros are left behind it, so it has to be repaired, and that costs nothing either."""
+    loss = await cut(Plan("always", seconds=1, seed=1, tables=2, target=50, zeros=True), tmp_path, database_url)
     assert (loss.lost, loss.gone, loss.wrong) == (0, 0, [])
     assert loss.acknowledged > 0
 

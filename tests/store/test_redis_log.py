@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from app.tables.commands import Actor, GetReady, Sit
 from app.tables.play import Tables
 from app.tables.ports import Appended, Entry, Finished, Known, Rang, Said, Stale, Timer
 from app.tables.table import ReadyChanged
+from app.tables.tasks import end
 from tests.people import PATIENCE
 from tests.seats import NINA, PAUL, four_ready, four_seated, game_begun, opened
 
@@ -366,6 +368,36 @@ async def test_a_process_that_was_kept_from_listening_goes_on_hearing(bell: Redi
     assert await hearing == Rang("00-0")
 
 
+async def test_a_line_that_is_cut_again_and_again_is_made_anew(
+    bell: RedisBell, valkey: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cut at any moment, also while it is being made and while others write to it."""
+    monkeypatch.setattr(bell, "PAUSE_SECONDS", 0.0, raising=False)
+    tables = {f"00-{number}" for number in range(300)}
+    heard: set[str] = set()
+
+    async def listen() -> None:
+        async for rang in bell.rings():
+            assert isinstance(rang, Rang)
+            heard.add(rang.table)
+
+    async def follow(table: str) -> None:
+        with suppress(Refused):
+            await bell.follow(table)
+
+    async def all_are_heard() -> bool:
+        return heard == tables
+
+    listening, cut = asyncio.create_task(listen()), 0
+    for table in tables:
+        asked = [asyncio.create_task(follow(table)) for _ in range(3)]
+        cut += int(await valkey.client_kill_filter(_type="pubsub"))
+        await asyncio.gather(*asked)
+    assert cut > 20
+    await eventually(all_are_heard)
+    await end(listening)
+
+
 # --- company ---------------------------------------------------------------------------------------------------------
 
 
@@ -511,6 +543,9 @@ async def test_a_store_that_is_away_is_busy_and_everything_works_when_it_is_back
 
         assert await hearing == Rang(TABLE)  # nobody knows what was missed
         await company.say(TABLE, said)
-        assert await next_ring(bell) == Rang(TABLE, said=said)
+        heard = []
+        while (rang := await next_ring(bell)) != Rang(TABLE, said=said):
+            heard.append(rang.table)
+        assert "00-new" in heard  # what was asked for meanwhile is heard as well
         await bell.close()
         await redis.aclose()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.web.identity import clean_text
+from app.web.text import clean_text
 
 SHRUG = "\U0001f937\u200d\u2642\ufe0f"
 SHRUG_DARK = "\U0001f937\U0001f3ff\u200d\u2642\ufe0f"
