@@ -121,9 +121,14 @@ class Cluster(RedisCluster):
         return int(await super()._determine_slot(command, *args))
 
     async def _execute_command(self, target_node: ClusterNode, *args: Any, **options: Any) -> Any:
-        """The client asks again where a connection was lost; it trips over one that was closed before it wrote to it."""
+        """The client asks again where a connection was lost; it trips over one that was closed before it wrote to it.
+
+        It would also ask a server that hangs ten times more, for a minute.
+        """
         try:
             return await super()._execute_command(target_node, *args, **options)
+        except TimedOut as error:
+            raise RedisClusterException("a server does not answer") from error
         except AttributeError as error:
             if not _was_closed(error):
                 raise

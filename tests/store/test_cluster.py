@@ -7,12 +7,14 @@ from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 import pytest
+from redis.asyncio.cluster import ClusterNode
 from redis.asyncio.connection import Connection
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.game.refusal import Refused
 from app.game.seats import Seat
+from app.store import server
 from app.store.archive import Archive
 from app.store.company import RedisCompany
 from app.store.guests import RedisGuests
@@ -24,7 +26,7 @@ from app.store.log import RedisLog
 from app.store.models import Game
 from app.store.outbox import waiting
 from app.store.postgres import connect as connect_postgres
-from app.store.server import Cluster, connect, describe
+from app.store.server import Cluster, connect, describe, reply
 from app.store.tokens import RedisBots, RedisTokens
 from app.tables.hooks import HookScope
 from app.tables.limits import GENERAL, LOOKUPS, Wish
@@ -95,6 +97,30 @@ def test_a_cluster_without_a_node_is_refused() -> None:
 async def test_it_says_what_it_is(store: Cluster) -> None:
     about = await describe(store)
     assert (about.cluster, about.appendonly, about.appendfsync, about.evicts) == (True, "yes", "always", False)
+
+
+async def test_a_server_that_hangs_is_asked_once_and_not_for_a_minute(six: Six, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    ask = ClusterNode.execute_command
+
+    async def spy(self: ClusterNode, *words: Any, **options: Any) -> Any:
+        asked.append(words[0])
+        return await ask(self, *words, **options)
+
+    monkeypatch.setattr(ClusterNode, "execute_command", spy)
+    monkeypatch.setitem(server._OPTIONS, "socket_timeout", 0.2)
+    async with connect(six.url) as store:
+        assert isinstance(store, Cluster)
+        await until(lambda: store.set("hung", "1"))
+        node = await six.first_of(store.keyslot("hung"))
+        node.send(signal.SIGSTOP)
+        try:
+            with pytest.raises(Refused):
+                await reply(store.get("hung"))
+        finally:
+            node.send(signal.SIGCONT)
+        assert asked.count("GET") == 1
+        assert await until(lambda: store.get("hung")) == "1"
 
 
 async def test_everything_beside_the_tables_works_too(store: Cluster) -> None:
