@@ -25,7 +25,7 @@ from app.tables.commands import HouseDeals
 from app.tables.history import tell
 from app.tables.table import House, Person
 from app.web import errors
-from app.web.address import COOKIE
+from app.web.address import COOKIE, PublicAddress
 from app.web.history import router
 from app.wire.archive import write_row
 from tests.described import as_described
@@ -44,7 +44,7 @@ async def web(valkey: Redis, postgres: AsyncEngine) -> AsyncIterator[AsyncClient
     app = FastAPI()
     errors.install(app)
     app.include_router(router)
-    app.state.parts = SimpleNamespace(history=SqlHistory(postgres), guests=RedisGuests(valkey))
+    app.state.parts = SimpleNamespace(history=SqlHistory(postgres), guests=RedisGuests(valkey), address=PublicAddress())
     async with AsyncClient(
         transport=ASGITransport(app), base_url="http://test/api/v1", event_hooks={"response": [as_described]}
     ) as client:

@@ -28,7 +28,7 @@ from app.store.history import SqlHistory
 from app.store.limits import NoLimits
 from app.store.postgres import connect
 from app.web import errors
-from app.web.address import COOKIE
+from app.web.address import COOKIE, PublicAddress
 from app.web.history import router
 
 GAMES = 2_000
@@ -108,6 +108,7 @@ async def site(engine: AsyncEngine, valkey: Redis) -> FastAPI:
     app.state.parts = SimpleNamespace(
         history=SqlHistory(engine),
         guests=RedisGuests(valkey),
+        address=PublicAddress(),
         limits=NoLimits(),
         hub=SimpleNamespace(stream=lambda who: nullcontext()),
     )
