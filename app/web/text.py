@@ -28,6 +28,7 @@ _FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
 _TAGS = "\U000e0020-\U000e007f"
 _UNSEEN = regex.compile(
     rf"[\p{{Z}}\p{{Cc}}\p{{Cs}}\p{{Co}}\p{{Noncharacter_Code_Point}}{_FILLERS}]"
+    r"|[\u2065\ufff0-\ufff8\U000e0000-\U000e001f\U000e0080-\U000e00ff\U000e01f0-\U000e0fff]"  # ignored for ever
     rf"|(?![\u200c\u200d{_TAGS}])\p{{Cf}}"
     rf"|(?<!\U0001f3f4[{_TAGS}]*)[{_TAGS}]"  # they spell the flag of a region, and nothing else
 )
@@ -35,7 +36,7 @@ _UNSEEN = regex.compile(
 
 _PLAIN = r"\p{Latin}\p{Greek}\p{Cyrillic}\p{Han}\p{Common}"
 _LOOSE_JOINER = regex.compile(
-    rf"(?!(?<=[^{_PLAIN}])[\u200c\u200d](?=[^{_PLAIN}\p{{M}}]))"  # in scripts whose letters join
+    rf"(?!(?<=[^{_PLAIN}\u200c\u200d])[\u200c\u200d](?=[^{_PLAIN}\p{{M}}\u200c\u200d]))"  # in scripts whose letters join
     r"(?!(?<=\p{Extended_Pictographic}[\ufe0f\U0001f3fb-\U0001f3ff]?)\u200d(?=\p{Extended_Pictographic}))"  # in pictures
     r"[\u200c\u200d]"
 )
