@@ -130,7 +130,15 @@ def test_the_referee_answers_as_the_page_says(question: str, expected: str) -> N
 
 
 def test_each_question_has_an_example_and_each_example_an_answer() -> None:
-    assert {json.loads(question)["op"] for question, _ in EXAMPLES} == {"legal", "auction", "redeal", "melds", "score", "deal", "end"}
+    assert {json.loads(question)["op"] for question, _ in EXAMPLES} == {
+        "legal",
+        "auction",
+        "redeal",
+        "melds",
+        "score",
+        "deal",
+        "end",
+    }
     assert len(EXAMPLES) == RULES.count("```json ask") == RULES.count("```json answer")
 
 
