@@ -6,6 +6,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_args
@@ -43,9 +44,22 @@ def prints(classes: tuple[Any, ...]) -> Prints:
     found: Prints = {}
     for one in classes:
         schema = TypeAdapter(one).json_schema()
-        for name, form in {one.__name__: schema, **schema.pop("$defs", {})}.items():
+        if one is Table:
+            del schema["properties"]["game"]  # it is stored without
+        forms = schema.pop("$defs", {}) | {one.__name__: schema}
+        for name, form in _reached(one.__name__, forms).items():
             found[name] = hashlib.sha256(json.dumps(_bare(form), sort_keys=True).encode()).hexdigest()[:16]
     return dict(sorted(found.items()))
+
+
+def _reached(name: str, forms: dict[str, Any]) -> dict[str, Any]:
+    """The form of this name and all that it refers to."""
+    found, todo = dict[str, Any](), {name}
+    while todo:
+        one = todo.pop()
+        found[one] = forms[one]
+        todo |= set(re.findall(r"#/\$defs/(\w+)", json.dumps(forms[one]))) - set(found)
+    return found
 
 
 def _bare(schema: Any) -> Any:
