@@ -192,7 +192,7 @@ class Chaos:
         names = [name for name, _, weight in blows for _ in range(weight) if name in self._plan.only or not self._plan.only]
         ways = {name: way for name, way, _ in blows}
         until = time.monotonic() + seconds
-        bag: list[str] = []
+        bag = self._dice.sample(sorted(set(names)), len(set(names)))  # first one of each kind, so that a short run has them all
         while time.monotonic() < until:
             if not bag:  # each kind comes as often as it should, in any order
                 bag = self._dice.sample(names, len(names))

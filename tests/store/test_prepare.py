@@ -44,7 +44,7 @@ async def test_a_migration_that_fails_is_named_with_its_error(
     redis_url: str, database_url: str, redis: Redis, postgres: AsyncEngine
 ) -> None:
     """It is no outage: the database answers, and what is in its way stays there for whoever looks."""
-    await asyncio.to_thread(command.downgrade, alembic_config(database_url), "-1")
+    await asyncio.to_thread(command.downgrade, alembic_config(database_url), "caef6b31bcc6")
     async with postgres.begin() as connection:
         await connection.execute(text("CREATE TABLE ix_players_rated ()"))
     await redis.set(SCHEMA, "seen before")
