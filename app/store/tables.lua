@@ -263,10 +263,15 @@ local function say(keys, args)
   if redis.call('EXISTS', keys[1]) == 0 then
     return 0
   end
-  redis.call('RPUSH', keys[4], args[1])
+  -- Each line has a time of its own, later than the one before, so that a time says which lines somebody has.
+  local last = tonumber(string.match(redis.call('LINDEX', keys[4], -1) or '', '^{"at":(%d+)') or 0)
+  local line = string.gsub(args[1], '^{"at":(%d+)', function(at)
+    return '{"at":' .. string.format('%.0f', math.max(tonumber(at), last + 1))
+  end)
+  redis.call('RPUSH', keys[4], line)
   redis.call('LTRIM', keys[4], -tonumber(args[2]), -1)
   used(keys, args[3])
-  redis.call('PUBLISH', args[4], args[1])
+  redis.call('PUBLISH', args[4], line)
   return 1
 end
 

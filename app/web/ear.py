@@ -44,13 +44,17 @@ class Source(Protocol):
 
 
 class Ear:
-    """One who follows a table. What is missed between two moments is told step by step where it is remembered."""
+    """One who follows a table. What is missed between two moments is told step by step where it is remembered; so is talk.
 
-    def __init__(self, client: Client, room: Room, since: At | None) -> None:
+    `said` is the time of the newest line of talk that is known; None: none is asked for but what is said from now on.
+    """
+
+    def __init__(self, client: Client, room: Room, since: At | None, said: int | None) -> None:
         self.outbox = client.outbox
         self._client = client
         self._room = room
         self._since = since
+        self.said = said
 
     async def hear(self) -> list[Json]:
         """At least one message, a goodbye last; the first time what happened since a moment, or a whole welcome."""
@@ -59,7 +63,17 @@ class Ear:
         since, self._since = self._since, None
         if since is not None and heard[0]["type"] == "welcome":
             heard[:1] = self._instead_of(heard[0], since)
-        return heard
+        return [message for message in heard if self._is_new(message)]
+
+    def _is_new(self, message: Json) -> bool:
+        """Whether it is no line of talk that is known. What there is of talk is known from then on."""
+        known = self.said
+        if message["type"] == "welcome":
+            self.said = max((line["at"] for line in message["chat"]), default=0)
+        elif message["type"] == "chat":
+            self.said = message["at"]
+            return known is None or message["at"] > known
+        return True
 
     def _instead_of(self, welcome: Json, since: At) -> list[Json]:
         """The steps between the moment and this welcome, and the table as it is after them."""
@@ -68,20 +82,23 @@ class Ear:
         if steps is None:
             return [welcome]
         past = [messages.step_json(mirror.table.rules, step, self._room.clock()) for step in steps]
-        return [*past, {"type": "table", "table": welcome["table"]}]
+        missed = [] if self.said is None else [line for line in welcome["chat"] if line["at"] > self.said]
+        return [*past, *missed, {"type": "table", "table": welcome["table"]}]
 
     def _viewer(self, table: Table) -> Viewer:
         return None if self._client.person is None else table.seat_of(self._client.person.id)
 
 
 @asynccontextmanager
-async def following(parts: Parts, client: Client, table: str, since: At | None = None) -> AsyncIterator[Ear]:
+async def following(
+    parts: Parts, client: Client, table: str, since: At | None = None, said: int | None = None
+) -> AsyncIterator[Ear]:
     """Follow a table as this client, until the context ends. Raises `Refused`, and `NewerFormat`."""
     parts.hub.enter(client)
     try:
         room = await parts.hub.join(client, table)
         try:
-            yield Ear(client, room, since)
+            yield Ear(client, room, since, said)
         finally:
             await parts.hub.leave(client, room)
     finally:

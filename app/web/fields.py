@@ -213,6 +213,7 @@ FIELDS: Mapping[str, str] = {
     "DealAnswer.result": "What the deal brought",
     "DealTold.contract": "The contract; null where all passed or the cards were dealt again",
     "DealTold.made": "Whether the contract was made; null without one",
+    "News.said": f"The last line of talk that was told, {_MS}; the `said` of the next question. Null: talk was not asked for",
     "RedealQuestion.actions": "The calls before, all of them accepted",
     "RedealQuestion.hand": "The eight cards that the player was dealt",
     "RedealQuestion.player": "The seat that would ask",

@@ -119,6 +119,10 @@ async def hear(
         str | None, Query(pattern=_AT, description="Only what came after this moment, `epoch.seq`", examples=["1.41"])
     ] = None,
     wait: Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="Long poll: seconds to wait for news")] = 0,
+    said: Annotated[
+        int | None,
+        Query(ge=0, le=10**15, description="Also the talk after this time, the `said` of an answer", examples=[1796000000000]),
+    ] = None,
     last_event_id: Annotated[
         str | None, Header(pattern=_AT, description="The same, as a browser sends it", examples=["1.41"])
     ] = None,
@@ -127,16 +131,17 @@ async def hear(
     since = _at(last_event_id or after)
     accept = request.headers.get("accept", "")
     if EVENTS in accept or LINES in accept:
-        return Stream(lambda: following(parts, passer_by(me), table, since), accept)
+        return Stream(lambda: following(parts, passer_by(me), table, since, said), accept)
     void = visit_of(request).void
-    heard = await unless(_poll(parts, me, table, since, wait), gone(request.receive), void.wait()) or []
+    polled = await unless(_poll(parts, me, table, since, said, wait), gone(request.receive), void.wait())
+    heard, said = polled or ([], said)
     if void.is_set():
         raise Refused(Why.BAD_TOKEN)
     news = [message["at"] for message in heard if message["type"] in ("welcome", "step")]
     headers = {"Cache-Control": "no-store"}
     if any(message["type"] == "bye" for message in heard):
         headers["Connection"] = "close"  # and the next one is let in by another process
-    answer = {"at": news[-1] if news else since, "events": heard}
+    answer = {"at": news[-1] if news else since, "said": said, "events": heard}
     return Response(messages.text(answer), headers=headers, media_type="application/json")
 
 
@@ -147,18 +152,22 @@ def _at(moment: str | None) -> At | None:
     return (int(epoch), int(seq))
 
 
-async def _poll(parts: Parts, me: Person | None, table: str, since: At | None, wait: float) -> list[Json]:
-    """What came after a moment; where there is nothing, what comes first in the time that is waited.
+async def _poll(
+    parts: Parts, me: Person | None, table: str, since: At | None, said: int | None, wait: float
+) -> tuple[list[Json], int | None]:
+    """What came after a moment, and the time of the last line of talk; if nothing, what comes first in the time that is waited.
 
     Who polls is at the table from one poll to the next, under one name.
     """
     client = passer_by(None) if me is None else Client(f"poll-{me.id}", me, lingers=True)
     client.seen = me is not None and wait > 0
-    async with following(parts, client, table, since) as ear:
+    async with following(parts, client, table, since, said) as ear:
         heard = await ear.hear()
         if any(message["type"] != "table" for message in heard):
-            return heard
+            return heard, ear.said
+        heard = []
         with suppress(TimeoutError):
             async with asyncio.timeout(wait):
-                return await ear.hear()
-    return []
+                while not heard:
+                    heard = await ear.hear()
+        return heard, ear.said

@@ -241,9 +241,10 @@ Message = Welcome | Step | TableTold | Said | Bye
 
 
 class News(TypedDict):
-    """What happened at a table, and the moment to ask for next."""
+    """What happened at a table, and the moment to ask for next; `said`: the last line of talk, asked for too."""
 
     at: At | None
+    said: int | None
     events: list[Message]
 
 

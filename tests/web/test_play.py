@@ -691,3 +691,28 @@ async def test_the_stream_of_ones_tables_ends_with_the_process_and_with_the_toke
             stream = await stack.enter_async_context(streaming(nina, "/me/events"))
             assert (await stream.hear())["type"] == "table"
         assert [one["why"] for one in await stream.end()] == ["going_away"]
+
+
+async def test_who_polls_misses_no_line_of_talk(four: list[Person]) -> None:
+    """However slowly one polls, each line comes once, also of several that are said at the same moment."""
+    nina, paul, *_ = four
+    table = await open_table(nina)
+    await paul.post(f"/tables/{table}/sit")
+    news = await poll(nina, table)
+    assert news["said"] == 0
+    lines = [f"line {number}" for number in range(4)]
+    heard: list[str] = []
+    async with nina.at(table) as hers, paul.at(table) as his:
+        for line in lines:
+            sayer = hers if line == lines[0] else his
+            await sayer.send({"type": "chat", "text": line})
+            while (await hers.hear()).get("text") != line:
+                pass
+            if line != lines[1]:  # one is said between two polls beside another
+                at, said = written(news["at"]), news["said"]
+                news = await nina.get(f"/tables/{table}/events?wait=0&after={at}&said={said}")
+                heard += [one["text"] for one in news["events"] if one["type"] == "chat"]
+    assert heard == lines
+    again = await nina.get(f"/tables/{table}/events?wait=0&after={written(news['at'])}&said={news['said']}")
+    assert [one for one in again["events"] if one["type"] == "chat"] == []
+    assert again["said"] == news["said"]
