@@ -1,6 +1,7 @@
 // @ts-check
 // What the page knows, in one place, and who wants to hear when it changes.
 
+import { href } from "./base.js";
 import { choose } from "./i18n.js";
 
 /** @import {FinishedGame, Me, PlayedGame, Ranked, RuleBook, TableInfo} from "./types.js" */
@@ -103,7 +104,7 @@ export function changed() {
 
 /** The page comes in this language next time. @param {Language} language */
 function tellLanguage(language) {
-  document.cookie = `coinche_language=${language}; path=/; max-age=31536000; samesite=lax`;
+  document.cookie = `coinche_language=${language}; path=${href("/")}; max-age=31536000; samesite=lax`;
 }
 
 /** Whether the page keeps still: as one has chosen, or as the system has it. */

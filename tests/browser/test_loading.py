@@ -30,7 +30,8 @@ async def _transferred(page: Page) -> dict[str, int]:
     """Bytes that came over the network for each file of the page, once the lobby is drawn and all figures are there."""
     await page.get_by_test_id("play-house").wait_for(timeout=PATIENCE)
     await page.wait_for_function(
-        "performance.getEntriesByType('resource').filter(one => one.name.includes('/cards/')).length >= 12", timeout=PATIENCE
+        "() => performance.getEntriesByType('resource').filter(one => one.name.includes('/cards/')).length >= 12",
+        timeout=PATIENCE,
     )
     entries: list[tuple[str, int]] = await page.evaluate(TRANSFERRED)
     files = {path: size for path, size in entries if path.startswith("/static/")}

@@ -2,7 +2,6 @@
 // The table: the line on top, the felt, what lies before one, and a column on either side.
 
 import { html, nothing } from "../vendor/lit.js";
-import { href } from "../base.js";
 import { t } from "../i18n.js";
 import { changed, state } from "../store.js";
 import { betweenDeals, gameOver, readerOf } from "./between.js";
