@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import json
 import os
 import signal
 import socket
@@ -172,6 +173,27 @@ def seed(
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     typer.echo(f"{games} finished games are stored.")
+
+
+@cli.command()
+def bench(
+    tables: Annotated[int, typer.Option(min=1, help="Tables at which four people play.")] = 10,
+    actions: Annotated[int, typer.Option(min=1, help="How many actions they do in all.")] = 4_000,
+    sockets: Annotated[int, typer.Option(min=1, help="Sockets that watch and do nothing.")] = 1_000,
+    rest: Annotated[
+        list[int] | None, typer.Option(help="So many tables at rest; may be given several times. [10 and 1000]")
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=1, help="How long tables at rest are watched.")] = 10,
+) -> None:
+    """Measure what an action, a socket and a table at rest cost a coinche of its own on this machine; the result is JSON."""
+    from app.bench import Plan, measure
+
+    plan = Plan(tables, actions, sockets, tuple(rest or (10, 1_000)), seconds)
+    try:
+        figures = asyncio.run(measure(plan, lambda line: typer.echo(f"{line} ...", err=True)))
+    except ValueError as error:
+        _fail(str(error))
+    typer.echo(json.dumps(figures, indent=2))
 
 
 @cli.command()

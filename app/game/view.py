@@ -219,55 +219,77 @@ class View:
 
 def view(game: Game, viewer: Viewer) -> View:
     """The game as the viewer may see it."""
+    return seen_by(game, public_view(game), viewer)
+
+
+def seen_by(game: Game, public: View, viewer: Viewer) -> View:
+    """The public view of the same game, and what the viewer alone may see beside it: hand and moves."""
+    if viewer is None:
+        return public
+    return replace(public, viewer=viewer, hand=_hand(game, viewer), moves=moves(game, viewer))
+
+
+def _hand(game: Game, seat: Seat) -> tuple[Card, ...]:
+    """The cards that a seat holds, as they lie in its hand; between two deals those of a deal that was not played out."""
     match game.phase:
-        case Bidding() as phase:
-            return _bidding(game, phase, viewer)
+        case Bidding(hands=hands):
+            return _sorted(hands[seat], None)
         case Playing() as phase:
-            seen = _laid_out(game, phase, viewer)
-            return replace(
-                seen, phase="playing", turn=phase.trick.turn, trick=_open(game.rules, phase), moves=moves(game, viewer)
-            )
-        case Dealing(dealer=dealer):
-            return _between(game, dealer, viewer)
-        case Over(dealer=dealer, winner=winner):
-            return replace(_between(game, dealer, viewer), phase="over", winner=winner)
+            return _sorted(phase.hands[seat], phase.contract.bid.trump)
+        case Dealing() | Over():
+            last = game.last
+            return _sorted(last.hands[seat], last.contract.bid.trump) if isinstance(last, Playing) else ()
         case _:
             assert_never(game.phase)
 
 
-def _bidding(game: Game, phase: Bidding, viewer: Viewer) -> View:
+def public_view(game: Game) -> View:
+    """The game as all may see it: no hand, no moves."""
+    match game.phase:
+        case Bidding() as phase:
+            return _bidding(game, phase)
+        case Playing() as phase:
+            return replace(_laid_out(game, phase), phase="playing", turn=phase.trick.turn, trick=_open(game.rules, phase))
+        case Dealing(dealer=dealer):
+            return _between(game, dealer)
+        case Over(dealer=dealer, winner=winner):
+            return replace(_between(game, dealer), phase="over", winner=winner)
+        case _:
+            assert_never(game.phase)
+
+
+def _bidding(game: Game, phase: Bidding) -> View:
     contract = phase.auction.contract
     return View(
-        viewer=viewer,
+        viewer=None,
         rules=game.rules,
         phase="bidding",
         deal=game.deal,
         dealer=phase.dealer,
         totals=game.totals,
         sheet=sheet(game),
-        hand=None if viewer is None else _sorted(phase.hands[viewer], None),
+        hand=None,
         counts=tuple(len(hand) for hand in phase.hands),
         turn=phase.auction.turn,
         calls=phase.auction.calls,
         contract=None if contract is None else contract_seen(game.rules, contract),
-        moves=moves(game, viewer),
     )
 
 
-def _between(game: Game, dealer: Seat, viewer: Viewer) -> View:
+def _between(game: Game, dealer: Seat) -> View:
     """Between two deals, and at the end: the last deal still lies there, with its own dealer. Before the first is none."""
     last = game.last
     if isinstance(last, Playing):
-        return _laid_out(game, last, viewer)
+        return _laid_out(game, last)
     return View(
-        viewer=viewer,
+        viewer=None,
         rules=game.rules,
         phase="dealing",
         deal=game.deal,
         dealer=dealer if last is None else last.dealer,
         totals=game.totals,
         sheet=sheet(game),
-        hand=None if viewer is None else (),
+        hand=None,
         counts=(0, 0, 0, 0),
         calls=() if last is None else last.calls,
         redeal=None if last is None or last.redeal is None else _redeal_seen(last.redeal),
@@ -279,19 +301,18 @@ def _redeal_seen(claimed: RedealClaimed) -> RedealSeen:
     return RedealSeen(claimed.seat, claimed.right, _sorted(claimed.hand, None))
 
 
-def _laid_out(game: Game, phase: Playing, viewer: Viewer) -> View:
-    """A deal that is being played, or was played out, as it lies, without anything to do."""
-    trump = phase.contract.bid.trump
+def _laid_out(game: Game, phase: Playing) -> View:
+    """A deal that is being played, or was played out, as it lies."""
     tricks = tuple(_last(one) for one in phase.taken)
     return View(
-        viewer=viewer,
+        viewer=None,
         rules=game.rules,
         phase="dealing",
         deal=game.deal,
         dealer=phase.dealer,
         totals=game.totals,
         sheet=sheet(game),
-        hand=None if viewer is None else _sorted(phase.hands[viewer], trump),
+        hand=None,
         counts=tuple(len(hand) for hand in phase.hands),
         calls=phase.calls,
         contract=contract_seen(game.rules, phase.contract),

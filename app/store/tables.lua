@@ -20,13 +20,17 @@ local function add_notice(notices, notice, at, due)
   redis.call('XADD', notices, 'MAXLEN', '~', MOST_NOTICES, '*', 'notice', notice, 'at', whole(at), 'due', due)
 end
 
--- All keys of a table go together, `ms` after it was last used, and not before the archive has all its finished games.
+-- All keys of a table go together, `ms` after it was last used, and not before the archive has all its finished games. What it
+-- was last used is kept to the day: a write for each key with each action would be a third of what is stored.
 local function used(keys, ms)
   local owed = tonumber(redis.call('HGET', keys[1], 'owed') or 0)
   for _, key in ipairs(keys) do
+    local left = redis.call('PTTL', key)
     if owed > 0 then
-      redis.call('PERSIST', key)
-    else
+      if left >= 0 then
+        redis.call('PERSIST', key)
+      end
+    elseif left == -1 or (left >= 0 and left < tonumber(ms) - DAY_SECONDS * 1000) then
       redis.call('PEXPIRE', key, ms)
     end
   end

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from app.game.seats import Seat
-from app.game.view import Seen, View, Viewer, redact, view
+from app.game.state import Game
+from app.game.view import Seen, View, Viewer, public_view, redact, seen_by
 from app.tables.duty import people_wait
 from app.tables.ports import At, Entry, Last, Stored, Tail
 from app.tables.table import (
@@ -74,6 +75,7 @@ class Mirror:
     watchers: list[Watcher] = field(default_factory=list)
     past: deque[tuple[Table, Entry]] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
     """The last entries, each with the table after it."""
+    _public: tuple[Game, View] | None = None
     turned: int = 0
     """When the present turn began, in ms."""
     acted: dict[str, int] = field(default_factory=dict)
@@ -172,10 +174,19 @@ class Mirror:
         """All that this viewer may know at this moment, as if nothing had happened before."""
         return self._step((), viewer)
 
-    def _step(self, events: tuple[SeenEvent, ...], viewer: Viewer) -> Step:
+    def _public_view(self, game: Game) -> View:
+        """The public view after the last entry, built once for all who are told of it."""
+        if self._public is None or self._public[0] is not game:
+            self._public = (game, public_view(game))
+        return self._public[1]
+
+    def view(self, viewer: Viewer) -> View | None:
+        """The game as this viewer may see it now; None before the first."""
         game = self.table.game
-        seen = None if game is None else view(game, viewer)
-        return Step(self.at, self.table.turn, self.deadline, self.table.read, events, seen)
+        return None if game is None else seen_by(game, self._public_view(game), viewer)
+
+    def _step(self, events: tuple[SeenEvent, ...], viewer: Viewer) -> Step:
+        return Step(self.at, self.table.turn, self.deadline, self.table.read, events, self.view(viewer))
 
 
 def _seen(event: Happened, viewer: Viewer) -> SeenEvent:

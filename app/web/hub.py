@@ -138,12 +138,11 @@ class Room:
 
     def on_entry(self, mirror: Mirror, entry: Entry) -> None:
         """Send everybody the step of an entry that has just been applied."""
-        steps: dict[Viewer, str] = {}
-        for client in self.audience:
-            viewer = client.viewer(mirror)
-            if viewer not in steps:
-                steps[viewer] = messages.text(messages.step_json(mirror.table.rules, mirror.step(entry, viewer), self.clock()))
-            client.outbox.put(steps[viewer])
+        audience = self.audience
+        if audience:
+            writer = messages.StepWriter(mirror, entry, self.clock())
+            for client in audience:
+                client.outbox.put(writer.text(client.viewer(mirror)))
         if any(isinstance(event, TableEvent) for event in entry.events) or not mirror.table.is_playing:
             self.tell_table()
 

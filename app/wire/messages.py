@@ -1,24 +1,24 @@
 """The messages of the socket, in and out, and the JSON forms that REST shares with it (docs/protocol.md)."""
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
+import orjson
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.game.actions import Doubled, Play, Redeal, Right, Speak
 from app.game.auction import Bid, Contract, Say
 from app.game.cards import Card
-from app.game.events import ContractSet, DealScored, MeldsShown
+from app.game.events import ContractSet, DealScored, HandsDealt, MeldsShown
 from app.game.refusal import Why
 from app.game.rules import Rules, preset_of
 from app.game.seats import SEATS, Seat
 from app.game.trump import Trump
-from app.game.view import CallMoves, CardMoves, HandsSeen, View, contract_seen, meld_seen
+from app.game.view import CallMoves, CardMoves, HandsSeen, View, Viewer, contract_seen, meld_seen
 from app.tables.commands import Command, InGame, ReadSheet, Return
 from app.tables.judge import is_closable
 from app.tables.mirror import Mirror, SeenEvent, Step
-from app.tables.ports import At, Said
+from app.tables.ports import At, Entry, Said
 from app.tables.table import GameStarted, Happened, Table
 from app.wire import forms
 from app.wire.codec import Codec
@@ -195,12 +195,13 @@ def command_of(action: GameAction, seat: Seat) -> Command:
 _SEEN = Codec[Any](Happened | HandsSeen)  # what is written went through `redact`
 _VIEW = TypeAdapter(View)
 _RULES = TypeAdapter(Rules)
-_HIDDEN = {"rules", "taken", "moves"}
+_OWN = {"rules", "taken", "viewer", "hand", "moves"}
+"""What is not public in a view, or written otherwise, or not at all."""
 
 
 def text(message: Mapping[str, Any]) -> str:
     """The message as a frame."""
-    return json.dumps(message, separators=(",", ":"), ensure_ascii=False)
+    return orjson.dumps(message).decode()
 
 
 def rules_json(rules: Rules) -> dict[str, Any]:
@@ -211,10 +212,24 @@ def rules_json(rules: Rules) -> dict[str, Any]:
 
 def view_json(view: View, sheet: bool = True) -> dict[str, Any]:
     """A view. Without its sheet (None) during a deal, for it changes only between deals."""
-    shown: dict[str, Any] = _VIEW.dump_python(view, mode="json", exclude=_HIDDEN if sheet else _HIDDEN | {"sheet"})
+    return _public_json(view, sheet) | _own_json(view)
+
+
+def _public_json(view: View, sheet: bool) -> dict[str, Any]:
+    """What is the same in the views of all viewers."""
+    shown: dict[str, Any] = _VIEW.dump_python(view, mode="json", exclude=_OWN if sheet else _OWN | {"sheet"})
     if not sheet:
         shown["sheet"] = None
-    return shown | {"target": view.rules.target, "direction": view.rules.direction, "moves": _moves_json(view)}
+    return shown | {"target": view.rules.target, "direction": view.rules.direction}
+
+
+def _own_json(view: View) -> dict[str, Any]:
+    """What only this viewer is shown."""
+    return {
+        "viewer": view.viewer,
+        "hand": None if view.hand is None else list(view.hand),
+        "moves": _moves_json(view),
+    }
 
 
 def _moves_json(view: View) -> dict[str, Any] | None:
@@ -344,11 +359,36 @@ def welcome_json(
     )
 
 
-def step_json(rules: Rules, one: Step, now: int) -> dict[str, Any]:
+def step_json(rules: Rules, step: Step, now: int) -> dict[str, Any]:
     """One entry of the log, as a viewer may see it."""
-    between = one.view is not None and one.view.phase in ("dealing", "over")
-    events = [event_json(rules, event, one.view) for event in one.events]
-    return {"type": "step", "now": now} | _moment(one, sheet=between) | {"events": events}
+    between = step.view is not None and step.view.phase in ("dealing", "over")
+    events = [event_json(rules, event, step.view) for event in step.events]
+    return {"type": "step", "now": now} | _moment(step, sheet=between) | {"events": events}
+
+
+class StepWriter:
+    """Writes the steps of the entry that was applied last, one for each kind of viewer; what all see is written once."""
+
+    def __init__(self, mirror: Mirror, entry: Entry, now: int) -> None:
+        self._mirror = mirror
+        self._entry = entry
+        self._public = step_json(mirror.table.rules, mirror.step(entry, None), now)
+        self._has_secrets = any(isinstance(event, HandsDealt) for event in entry.events)
+        self._written: dict[Viewer, str] = {}
+
+    def text(self, viewer: Viewer) -> str:
+        """The step as a frame for this viewer."""
+        if viewer not in self._written:
+            self._written[viewer] = text(self._public if viewer is None else self._of_seat(viewer))
+        return self._written[viewer]
+
+    def _of_seat(self, viewer: Viewer) -> dict[str, Any]:
+        view = self._mirror.view(viewer)
+        step = self._public | {"view": None if view is None else self._public["view"] | _own_json(view)}
+        if self._has_secrets:
+            seen = self._mirror.step(self._entry, viewer).events
+            step["events"] = [event_json(self._mirror.table.rules, event, view) for event in seen]
+        return step
 
 
 def table_message(table: Table, present: Iterable[str | None]) -> str:

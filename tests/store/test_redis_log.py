@@ -425,8 +425,8 @@ async def test_who_is_not_heard_of_any_more_is_not_present(valkey: Redis) -> Non
 async def test_the_last_words_are_kept_in_order(log: RedisLog, valkey: Redis) -> None:
     company = RedisCompany(valkey)
     for number in range(TALK_KEPT + 5):
-        await company.say(TABLE, Said(number, Seat.FIRST, "Nina", None, f"{number}"))
-    assert [said.at for said in await company.talk(TABLE)] == list(range(5, TALK_KEPT + 5))
+        await company.say(TABLE, Said(1 + number, Seat.FIRST, "Nina", None, f"{number}"))
+    assert [said.at for said in await company.talk(TABLE)] == list(range(6, TALK_KEPT + 6))
 
 
 # --- the lobby -------------------------------------------------------------------------------------------------------
