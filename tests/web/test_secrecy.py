@@ -23,7 +23,7 @@ from app.game.events import Event, HandsDealt
 from app.game.rules import PRESETS
 from app.game.seats import SEATS, Seat
 from app.game.state import Bidding, Game, Playing
-from app.game.view import Seen, View, Viewer, redact, view
+from app.game.view import Seen, View, Viewer, public_view, redact, view
 from app.tables import mirror as mirrors
 from app.tables.commands import HouseDeals
 from app.tables.mirror import End, Mirror, Step
@@ -275,10 +275,10 @@ async def test_a_leaking_event_would_be_noticed(site: Site, monkeypatch: pytest.
 
 
 async def test_a_leaking_view_would_be_noticed(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    def shown_to_all(game: Game, viewer: Viewer) -> View:
-        return view(game, viewer) if viewer is not None else replace(view(game, Seat(0)), viewer=None, moves=None)
+    def with_a_hand(game: Game) -> View:
+        return replace(public_view(game), hand=view(game, Seat(0)).hand)
 
-    monkeypatch.setattr(mirrors, "view", shown_to_all)
+    monkeypatch.setattr(mirrors, "public_view", with_a_hand)
     assert (await watched_game(site, "contree-701", 1, target=1)).leaks != []
 
 
