@@ -231,9 +231,9 @@ def evolve(game: Game, event: Event) -> Game:
         case CallMade(), Bidding():
             return replace(game, phase=replace(phase, auction=after_call(phase.auction, event.seat, event.call)))
         case RedealClaimed(), Bidding():
-            return _unscored(game, Unplayed(phase.dealer, phase.auction.calls, event), phase.dealer)
+            return _unscored(game, Unplayed(phase.dealer, phase.hands, phase.auction.calls, event), phase.dealer)
         case DealPassedOut(), Bidding():
-            return _unscored(game, Unplayed(phase.dealer, phase.auction.calls), phase.dealer.next)
+            return _unscored(game, Unplayed(phase.dealer, phase.hands, phase.auction.calls), phase.dealer.next)
         case ContractSet(), Bidding():
             return replace(game, phase=_first_trick(game.rules, phase, event))
         case CardPlayed(), Playing():

@@ -60,9 +60,10 @@ class Playing:
 
 @dataclass(frozen=True, slots=True)
 class Unplayed:
-    """A deal that came to no contract, as it lay: its calls, and the hand that was shown to have it dealt again."""
+    """A deal that came to no contract, as it lay: its hands, its calls, and the hand that was shown to have it dealt again."""
 
     dealer: Seat
+    hands: Hands
     calls: tuple[Spoken, ...]
     redeal: RedealClaimed | None = None
 

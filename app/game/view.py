@@ -238,7 +238,8 @@ def _hand(game: Game, seat: Seat) -> tuple[Card, ...]:
             return _sorted(phase.hands[seat], phase.contract.bid.trump)
         case Dealing() | Over():
             last = game.last
-            return _sorted(last.hands[seat], last.contract.bid.trump) if isinstance(last, Playing) else ()
+            trump = last.contract.bid.trump if isinstance(last, Playing) else None
+            return () if last is None else _sorted(last.hands[seat], trump)
         case _:
             assert_never(game.phase)
 
@@ -290,7 +291,7 @@ def _between(game: Game, dealer: Seat) -> View:
         totals=game.totals,
         sheet=sheet(game),
         hand=None,
-        counts=(0, 0, 0, 0),
+        counts=(0, 0, 0, 0) if last is None else tuple(len(hand) for hand in last.hands),
         calls=() if last is None else last.calls,
         redeal=None if last is None or last.redeal is None else _redeal_seen(last.redeal),
     )

@@ -16,6 +16,8 @@ const NEXT = [
 
 /** What had the focus last. @type {Element | null} */
 let last = null;
+/** What that stood in, from the inside out. @type {Element[]} */
+let around = [];
 /** Where the focus only waits, in the hand or on the felt, for something to do. @type {Element | null} */
 let parked = null;
 
@@ -28,13 +30,22 @@ function next() {
     const found = document.querySelector(selector);
     if (found instanceof HTMLElement && found.offsetParent !== null) return found;
   }
-  return null;
+  return beside();
+}
+
+/** Where nothing is that one would reach for next: the first of what has come in the place of what had the focus. */
+function beside() {
+  const box = around.find((each) => each.isConnected);
+  const all = [...(box?.querySelectorAll("input, select, button, a[href]") ?? [])];
+  return /** @type {HTMLElement | undefined} */ (all.find((each) => isUsable(each) && /** @type {HTMLElement} */ (each).offsetParent !== null)) ?? null;
 }
 
 /** Remember where the focus is. */
 export function watchFocus() {
   document.addEventListener("focusin", ({ target }) => {
     last = target instanceof Element ? target : null;
+    around = [];
+    for (let each = last?.parentElement; each; each = each.parentElement) around.push(each);
     if (last !== parked) parked = null;
   });
 }

@@ -18,6 +18,14 @@ export function sideOf(seat, viewer, direction = "clockwise") {
 }
 
 /**
+ * Whether what is drawn is a deal that has ended without a contract: its calls and its hands still lie there, as they did in the auction.
+ * @param {{phase: string, deal: number, contract: unknown}} view
+ */
+export function isUnplayed(view) {
+  return view.phase === "dealing" && view.deal > 0 && view.contract === null;
+}
+
+/**
  * Where the focus goes from one card by a key, or null if the key is not for us.
  * @param {string} key
  * @param {number} from

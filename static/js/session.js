@@ -20,7 +20,7 @@ import * as tell from "./tell.js";
  */
 
 /** How soon after one's last action these are taken for a second tap that hit what came in its place. */
-const SECOND_TAP = /** @type {Record<string, number>} */ ({ coinche: 600, play: 250 });
+const SECOND_TAP = /** @type {Record<string, number>} */ ({ coinche: 600, next: 600, play: 250 });
 
 /** A name for a command that nobody else will think of. */
 function newCid() {
@@ -390,7 +390,6 @@ export class Session {
         this.bubble(event.seat, event.kinds.map((/** @type {string} */ kind) => words.coded("meld", kind)).join(" · "));
       } else if (event.kind === "redeal_claimed") this.bubble(event.seat, words.coded("redeal", event.right));
       else if (event.kind === "melds_shown") this.#layMelds();
-      else if (event.kind === "deal_passed_out") this.notice = t("event.passed_out");
     }
   }
 

@@ -119,6 +119,16 @@ STATES: dict[str, dict[str, Any]] = {
         "view": {"turn": 1, "calls": _calls(_bid(80, "S"), _bid(90, "H"), _bid("capot", "TA"), "coinche")},
         "bubbles": [LAUGH] * 4,
     },
+    "bidding, all have passed": {"view": {"phase": "dealing", "turn": None, "calls": _calls("pass", "pass", "pass", "pass")}},
+    "bidding, a hand is shown": {
+        "view": {
+            "phase": "dealing",
+            "turn": None,
+            "calls": _calls("pass"),
+            "redeal": {"seat": 1, "right": "misere", "hand": ["7S", "8S", "7H", "8H", "7D", "8D", "7C", "8C"]},
+        },
+        "bubbles": ["", LAUGH],
+    },
     "bidding, no line": {"view": {"turn": 1}, "line": "lost"},
     "playing, the first card": {
         "view": PLAYING | {"trick": TRICK | {"cards": [], "master": None, "points": 0}, "last_trick": None}

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from playwright.async_api import Browser, Page
+from playwright.async_api import Browser, Page, expect
 
 from tests.browser.conftest import PATIENCE, Guest, against_the_house, guest, until_a_card_may_be_played
 from tests.serving import Serving, serving
@@ -120,7 +120,15 @@ async def _keyboard(page: Page) -> str:
 
 async def test_the_focus_goes_on_to_what_one_does_next(chromium: Browser, coinche: Serving) -> None:
     async with guest(chromium, coinche.url, "Nina") as nina:
-        await nina.sign_in()
+        await nina.by("name-input").fill("Nina", timeout=PATIENCE)
+        await nina.by("name-input").press("Enter")
+        for focused, then in (("rename", "name-input"), ("open-table", None)):
+            await expect(nina.by("my-name")).to_be_visible(timeout=PATIENCE)
+            await nina.by(focused).press("Enter")
+            place = nina.by(then) if then else nina.page.locator(".opening .close")
+            await expect(place).to_be_focused(timeout=PATIENCE)
+            await nina.page.keyboard.press("Enter")
+        await expect(nina.by("open-table")).to_be_focused(timeout=PATIENCE)
         await nina.by("play-house").focus()
         await nina.page.keyboard.press("Enter")
         await nina.page.locator("coinche-hand [data-testid^='card-']").nth(7).wait_for(timeout=PATIENCE)

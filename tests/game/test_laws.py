@@ -369,7 +369,8 @@ def known(game: Game, viewer: Seat | None) -> set[Card]:
             lying = {*phase.trick.cards, *(card for one in phase.taken for card in one.trick.cards)}
             return own | lying | {card for one in phase.shown for card in one.meld.cards}
         case _ if isinstance(game.last, Unplayed):
-            return set() if game.last.redeal is None else set(game.last.redeal.hand)
+            own = set() if viewer is None else set(game.last.hands[viewer])
+            return own if game.last.redeal is None else own | set(game.last.redeal.hand)
         case _:
             return set(PACK)
 

@@ -265,6 +265,7 @@ def test_four_passes_stay_until_the_next_deal(viewer: Seat | None) -> None:
     assert [(spoken.seat, spoken.call) for spoken in seen.calls] == [(seat, Say.PASS) for seat in (W, N, E, S)]
     assert seen.sheet[-1].dealer is S
     assert seen.redeal is None
+    assert (seen.counts, len(seen.hand or ())) == ((8, 8, 8, 8), 0 if viewer is None else 8)
 
 
 @pytest.mark.parametrize("viewer", VIEWERS)

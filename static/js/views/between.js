@@ -5,11 +5,9 @@ import { html, nothing } from "../vendor/lit.js";
 import * as api from "../api.js";
 import { atTable } from "../actions.js";
 import { href } from "../base.js";
-import { card } from "../cards.js";
-import { language, num, t } from "../i18n.js";
-import { cardAloud, coded, other, sideOf } from "../words.js";
+import { num, t } from "../i18n.js";
+import { other, sideOf } from "../words.js";
 import { changed } from "../store.js";
-import { calls } from "./auction.js";
 import { dealLines, sheetTable } from "./sheet.js";
 
 /** @import {Session} from "../session.js" */
@@ -48,47 +46,38 @@ function soon() {
  */
 export function betweenDeals(session, view, row) {
   const reader = readerOf(session, view);
+  return html`<section class="between" aria-labelledby="between-title" data-testid="between">
+    <div class="between-in">
+      <h2 id="between-title">${t("sheet.deal", { deal: row.deal })}</h2>
+      ${dealLines(row, reader)} ${totalsLine(view, reader)}
+      ${view.sheet.length > 1
+        ? html`<details class="earlier"><summary>${t("sheet.earlier")}</summary>${sheetTable(view.sheet, reader)}</details>`
+        : nothing}
+    </div>
+    <div class="between-foot">${onward(session)}</div>
+  </section>`;
+}
+
+/**
+ * The way to the next deal, or for whom it waits.
+ * @param {Session} session
+ */
+export function onward(session) {
   const { next, deadline } = session.shown;
   const seat = session.seat;
   const hasRead = seat !== null && (next.includes(seat) || session.doing?.kind === "next");
   const left = deadline === null ? null : Math.max(0, Math.ceil((deadline - session.now) / 1000));
   if (left !== null) soon();
   const waitsFor = [0, 1, 2, 3].filter((one) => !next.includes(one) && session.at(one).kind === "person" && one !== seat);
-  return html`<section class="between" aria-labelledby="between-title" data-testid="between">
-    <div class="between-in">
-      <h2 id="between-title">${t("sheet.deal", { deal: row.deal })}</h2>
-      ${row.contract ? dealLines(row, reader) : unplayed(session, view, reader)} ${totalsLine(view, reader)}
-      ${view.sheet.length > 1
-        ? html`<details class="earlier"><summary>${t("sheet.earlier")}</summary>${sheetTable(view.sheet, reader)}</details>`
-        : nothing}
-    </div>
-    <div class="between-foot">
-      ${seat === null
-        ? html`<p class="muted">${left === null ? t("sheet.soon") : t("sheet.soon_in", { count: left })}</p>`
-        : hasRead
-          ? html`<p class="muted" role="status">${waitsFor.length
-              ? t("sheet.waits_for", { names: waitsFor.map((one) => session.name(one)).join(", ") })
-              : t("sheet.soon")}${left === null ? "" : ` (${num(left)})`}</p>`
-          : html`<button class="brass-button wide" type="button" data-testid="next-deal" @click=${() => session.act({ kind: "next" })}>
-              ${t("sheet.next")}${left === null ? "" : ` (${num(left)})`}
-            </button>`}
-    </div>
-  </section>`;
-}
-
-/**
- * A deal that came to no contract: what was called, and the hand that was shown to have it dealt again.
- * @param {Session} session
- * @param {View} view
- * @param {Reader} reader
- */
-function unplayed(session, view, reader) {
-  const { redeal } = view;
-  return html`<p class="deal-outcome">${redeal ? `${reader.name(redeal.seat)} · ${coded("redeal", redeal.right)}` : t("event.passed_out")}</p>
-    ${redeal
-      ? html`<p class="meld-cards" data-testid="shown-hand">${redeal.hand.map((one) => card(one, { lang: language(), label: cardAloud(one) }))}</p>`
-      : nothing}
-    ${view.calls.length ? calls(session, view) : nothing}`;
+  if (seat === null) return html`<p class="muted">${left === null ? t("sheet.soon") : t("sheet.soon_in", { count: left })}</p>`;
+  if (hasRead) {
+    return html`<p class="muted" role="status">${waitsFor.length
+      ? t("sheet.waits_for", { names: waitsFor.map((one) => session.name(one)).join(", ") })
+      : t("sheet.soon")}${left === null ? "" : ` (${num(left)})`}</p>`;
+  }
+  return html`<button class="brass-button wide" type="button" data-testid="next-deal" @click=${() => session.act({ kind: "next" })}>
+    ${t("sheet.next")}${left === null ? "" : ` (${num(left)})`}
+  </button>`;
 }
 
 /**
@@ -124,7 +113,7 @@ export function gameOver(session, view) {
       const alone = session.isHost && !others.some(({ kind }) => kind === "person");
       return alone ? api.start(id) : api.ready(id, true);
     });
-  const waiting = session.table?.seats.filter((one) => one.kind === "person" && !one.ready).map((one) => one.name ?? "") ?? [];
+  const waiting = session.table?.seats.filter((one) => one.kind === "person" && !one.ready).map((one) => session.name(one.seat)) ?? [];
   return html`<section class="between result" aria-labelledby="result-title" data-testid="result">
     <div class="between-in">
       <h2 id="result-title">${title}</h2>

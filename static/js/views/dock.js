@@ -3,10 +3,13 @@
 
 import { html, nothing } from "../vendor/lit.js";
 import { hand } from "../hand.js";
+import { card } from "../cards.js";
 import { language, t } from "../i18n.js";
+import { isUnplayed } from "../layout.js";
 import { wake } from "../sound.js";
-import { cardAloud, reason } from "../words.js";
+import { cardAloud, coded, reason } from "../words.js";
 import { auction } from "./auction.js";
+import { onward } from "./between.js";
 import { waiting } from "./waiting.js";
 import { sitDown } from "../actions.js";
 
@@ -17,12 +20,29 @@ import { sitDown } from "../actions.js";
 export function dock(session) {
   const { view } = session.shown;
   if (!view) return html`<div class="dock">${waiting(session)}</div>`;
-  if (view.viewer === null) return html`<div class="dock">${watching(session)}</div>`;
+  if (view.viewer === null) return html`<div class="dock">${isUnplayed(view) ? unplayed(session, view) : watching(session)}</div>`;
+  if (isUnplayed(view)) return html`<div class="dock">${unplayed(session, view)} ${ownHand(session, view)}</div>`;
   // Under the sheet of a deal there is nothing to hold.
   if (view.phase !== "bidding" && view.phase !== "playing") return nothing;
   return html`<div class="dock">
     ${view.phase === "bidding" ? auction(session, view) : nothing} ${ownHand(session, view)}
   </div>`;
+}
+
+/**
+ * After a deal that came to no contract, in the place of the auction: the hand that was shown to have it dealt again, and the way on.
+ * @param {Session} session
+ * @param {View} view
+ */
+function unplayed(session, view) {
+  const { redeal } = view;
+  return html`<section class="auction is-listening unplayed" aria-label=${t("auction.title")}>
+    ${redeal
+      ? html`<p class="shown-hand" role="group" aria-label=${`${session.name(redeal.seat)} · ${coded("redeal", redeal.right)}`} data-testid="shown-hand">
+          ${redeal.hand.map((one) => card(one, { lang: language(), label: cardAloud(one) }))}</p>`
+      : nothing}
+    ${onward(session)}
+  </section>`;
 }
 
 /** @param {Session} session */

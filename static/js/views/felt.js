@@ -4,6 +4,7 @@
 import { html, nothing } from "../vendor/lit.js";
 import { card } from "../cards.js";
 import { language, t } from "../i18n.js";
+import { isUnplayed } from "../layout.js";
 import { changed, state } from "../store.js";
 import { trick } from "../trick.js";
 import { card as cardShort, cardAloud, coded } from "../words.js";
@@ -16,7 +17,8 @@ import { bottom, directionOf, seats } from "./seats.js";
 /** @param {Session} session */
 export function felt(session) {
   const { view } = session.shown;
-  return html`<div class="felt is-${view?.phase ?? "waiting"}">
+  const phase = view && isUnplayed(view) ? "bidding" : (view?.phase ?? "waiting");
+  return html`<div class="felt is-${phase}">
     ${seats(session)}
     <div class="felt-middle">${view ? middle(session, view) : nothing}</div>
     ${sentence(session, view)}
@@ -124,6 +126,7 @@ function line(session, view, showsLast) {
   if (showsLast && view.last_trick) {
     return t("trick.last_line", { name: name(view.last_trick.winner ?? 0), points: view.last_trick.points });
   }
+  if (isUnplayed(view)) return view.redeal ? `${name(view.redeal.seat)} · ${coded("redeal", view.redeal.right)}` : t("event.passed_out");
   if (view.turn !== null && view.turn === view.viewer) return html`<b class="yours">${t("turn.yours")}</b>${trickWords(view, name)}`;
   if (session.ahead !== null) return rich(t("hand.ahead", { card: cardShort(session.ahead) }));
   if (view.turn !== null && view.phase === "bidding") return t("turn.speaks", { name: session.name(view.turn) });

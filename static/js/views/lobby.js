@@ -146,7 +146,7 @@ function playingAs(name) {
     state.lobby.renaming = true;
     changed();
   };
-  return html`<p class="playing-as">${t("name.playing_as")} <b data-testid="my-name">${name}</b>
+  return html`<p class="playing-as">${t("name.playing_as")} <b><bdi data-testid="my-name">${name}</bdi></b>
     <button type="button" data-testid="rename" @click=${rename}>${t("name.change")}</button></p>`;
 }
 
@@ -234,7 +234,7 @@ function tableRow(table) {
     <div class="table-who">
       ${[0, 1, 2, 3].map((seat) => {
         const info = table.seats.find((one) => one.seat === seat);
-        return html`<span class="who ${info?.name ? "" : "is-free"}">${info?.kind === "house" || info?.bot ? icon("house") : nothing}${info?.name ?? t("seat.free")}</span>`;
+        return html`<span class="who ${info?.name ? "" : "is-free"}">${info?.kind === "house" || info?.bot ? icon("house") : nothing}<bdi>${info?.name ?? t("seat.free")}</bdi></span>`;
       })}
     </div>
     <div class="table-what">

@@ -115,7 +115,7 @@ function others(session, playing) {
   const way = /** @type {"free" | "stand_in"} */ (playing ? "stand_in" : "free");
   return table.seats
     .filter((one) => one.kind === "person" && one.seat !== seat && !one.away && (session.isHost || one.player === table.host))
-    .map((one) => ({ way, of: one.seat, name: one.name ?? "" }));
+    .map((one) => ({ way, of: one.seat, name: session.name(one.seat) }));
 }
 
 /**

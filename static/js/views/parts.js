@@ -17,9 +17,12 @@ const SUIT_OF = { "♠": "S", "♥": "H", "♦": "D", "♣": "C" };
  * @param {string} text
  */
 export function rich(text) {
-  return text.split(/([♠♥♦♣]\uFE0E?)/).map((part) => {
-    const of = SUIT_OF[part.charAt(0)];
-    return of ? suit(of, { label: t(`suit.${of}`) }) : part;
+  return text.split(/((?:\S+\u00a0)?[♠♥♦♣]\uFE0E?)/).map((part) => {
+    const [, number, sign] = /^(.*)([♠♥♦♣])\uFE0E?$/u.exec(part) ?? [];
+    const of = sign && SUIT_OF[sign];
+    if (!of) return part;
+    const drawn = suit(of, { label: t(`suit.${of}`) });
+    return number ? html`<span class="bid">${number}${drawn}</span>` : drawn;
   });
 }
 

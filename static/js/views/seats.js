@@ -7,7 +7,7 @@ import { atTable, sitDown } from "../actions.js";
 import { cssVars } from "../cssvars.js";
 import { card } from "../cards.js";
 import { language, t } from "../i18n.js";
-import { sideOf } from "../layout.js";
+import { isUnplayed, sideOf } from "../layout.js";
 import { state } from "../store.js";
 import { initial } from "../text.js";
 import { call, cardAloud, coded } from "../words.js";
@@ -177,7 +177,7 @@ function absence(session, seat) {
  * @param {number} seat
  */
 function told(view, seat) {
-  if (view.phase === "bidding") {
+  if (view.phase === "bidding" || isUnplayed(view)) {
     const last = view.calls.filter((one) => one.seat === seat).at(-1);
     if (!last) return nothing;
     const kind = typeof last.call === "string" ? last.call : "bid";

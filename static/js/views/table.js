@@ -3,6 +3,7 @@
 
 import { html, nothing } from "../vendor/lit.js";
 import { t } from "../i18n.js";
+import { isUnplayed } from "../layout.js";
 import { changed, state } from "../store.js";
 import { betweenDeals, gameOver, readerOf } from "./between.js";
 import { calls } from "./auction.js";
@@ -53,7 +54,7 @@ function between(session, view) {
   if (!view) return nothing;
   if (view.phase === "over") return gameOver(session, view);
   const row = view.sheet[view.sheet.length - 1];
-  if (view.phase !== "dealing" || !row) return nothing;
+  if (view.phase !== "dealing" || !row || isUnplayed(view)) return nothing;
   return betweenDeals(session, view, row);
 }
 

@@ -6,7 +6,7 @@ import { href } from "../base.js";
 import { num, t } from "../i18n.js";
 import { changed, prefer, state } from "../store.js";
 import { bid, factor, other, sideOf } from "../words.js";
-import { icon, presetName, rich } from "./parts.js";
+import { icon, rich } from "./parts.js";
 
 /** @import {Session} from "../session.js" */
 /** @import {View} from "../types.js" */
@@ -36,7 +36,7 @@ export function topline(session) {
     <span class="grow"></span>
     ${view
       ? html`<button class="contract-chip" type="button" data-testid="contract" @click=${() => toggle("left")}>${contractWords(session, view)}<span class="aloud">, ${t("auction.show")}</span></button>`
-      : html`<button class="contract-chip" type="button" @click=${() => toggle("left")}><span class="chip-text">${session.table ? presetName(session.table.preset) : t("rules.title")}</span></button>`}
+      : html`<button class="contract-chip" type="button" @click=${() => toggle("left")}><span class="chip-text">${t("rules.title")}</span></button>`}
     <button class="icon-button ${session.unread ? "has-news" : ""}" type="button" data-testid="open-talk"
       aria-label=${session.unread ? t("chat.unread", { count: session.unread }) : t("chat.open")} @click=${() => toggle("right")}>${icon("talk")}</button>
     <button class="icon-button" type="button" data-testid="menu" aria-label=${t("menu.title")} @click=${openMenu}>${icon("menu")}</button>
@@ -66,9 +66,7 @@ function score(session, view) {
  */
 function contractWords(session, view) {
   const { contract } = view;
-  if (!contract) {
-    return html`<span class="chip-text">${view.phase === "bidding" ? t("auction.title") : presetName(session.table?.preset ?? null)}</span>`;
-  }
+  if (!contract) return html`<span class="chip-text">${t("auction.title")}</span>`;
   const name = contract.declarer === view.viewer ? t("seat.you") : session.name(contract.declarer);
   return html`<b>${rich(bid(contract))}</b>
     ${contract.factor > 1 ? html`<b class="factor">${factor(contract)}</b>` : nothing}<span class="contract-who">${name}</span>`;

@@ -21,7 +21,7 @@ export function waiting(session) {
   if (!table) return html`<div class="waiting"><p class="muted">${t("link.connecting")}</p></div>`;
   const free = table.seats.filter(({ kind }) => kind === "free").length;
   const ready = seat !== null && session.at(seat).ready;
-  const missing = table.seats.filter((one) => one.kind === "person" && !one.ready && one.seat !== seat).map((one) => one.name ?? "");
+  const missing = table.seats.filter((one) => one.kind === "person" && !one.ready && one.seat !== seat).map((one) => session.name(one.seat));
   return html`<section class="waiting" aria-label=${t("waiting.title")}>
     <p class="waiting-rules muted">${rulesLine(table)}</p>
     ${share(table.id)}
