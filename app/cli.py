@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -42,7 +43,7 @@ Ready = Annotated[int | None, typer.Option(hidden=True, help="The pipe on which 
 @cli.command()
 def serve(processes: Processes = 1, listener: Listener = None, ready: Ready = None) -> None:
     """Serve the game until Ctrl-C. COINCHE_* variables choose address, port, data folder and more."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    _listen_for_the_end()
     try:
         settings = environment.read()
         logs.configure(settings.log_level)
@@ -61,7 +62,7 @@ def serve(processes: Processes = 1, listener: Listener = None, ready: Ready = No
 @cli.command()
 def worker() -> None:
     """Do the house's work for servers that run elsewhere: deadlines, house players, the archive. Needs both URLs."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    _listen_for_the_end()
     try:
         settings = environment.read()
         if settings.redis_url is None or settings.database_url is None:
@@ -288,6 +289,7 @@ def _serve(settings: Settings, listener: socket.socket, processes: int) -> None:
                 _serve_here(settings, servers, listener, announce)
             else:
                 urls = {"REDIS_URL": servers.redis_url, "DATABASE_URL": servers.database_url}
+                _end_if_asked()
                 Flock(processes, listener, urls, _is_alone(settings)).run(announce)
         finally:
             # From here on only the servers have to be told goodbye; a second Ctrl-C shall not cut that short.
@@ -308,6 +310,9 @@ def _serve_here(settings: Settings, servers: Servers, listener: socket.socket, a
 
     def begin() -> None:
         heap.freeze()
+        if _is_to_end.is_set():  # asked where Python drops what a signal raises, as it does while it imports
+            server.leave(alone=True)
+            return
         announce()
 
     app = build(settings, servers.redis_url, servers.database_url)
@@ -352,6 +357,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _announce_worker() -> None:
+    _end_if_asked()
     typer.echo("coinche works; Ctrl-C stops it.")
     sys.stdout.flush()
 
@@ -394,8 +400,23 @@ def _address_at_home(family: socket.AddressFamily) -> str | None:
         return str(probe.getsockname()[0])
 
 
+_is_to_end = threading.Event()
+
+
+def _listen_for_the_end() -> None:
+    """Until somebody else listens for signals, one that asks for the end raises KeyboardInterrupt, and is remembered."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
+
+
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    _is_to_end.set()
     raise KeyboardInterrupt
+
+
+def _end_if_asked() -> None:
+    if _is_to_end.is_set():
+        raise KeyboardInterrupt
 
 
 def _fail(line: str) -> NoReturn:

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -142,7 +143,11 @@ def test_told_to_stop_at_any_moment_of_its_start_it_leaves_nothing(tmp_path: Pat
         with start(tmp_path, "serve", "--processes", processes) as process:
             time.sleep(eighths / 8)
             process.send_signal(way)
-            said, _ = process.communicate(timeout=PATIENCE)
+            try:
+                said, _ = process.communicate(timeout=PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
         before_us = process.returncode == 1 and "Traceback" in said  # Python itself was not up yet
         assert before_us or process.returncode in (0, 130, -way), said
         assert "/app/" not in said  # no trace of where it was

@@ -15,7 +15,7 @@ from app import cli
 from app.embedded import running
 from app.settings import Settings
 from tests.people import open_table, person
-from tests.serving import PATIENCE, leave_zeros, processes_of, refusal, serving, settled
+from tests.serving import PATIENCE, leave_zeros, processes_of, refusal, serving, settled, start
 
 
 def test_it_says_where_it_is_and_answers_there(tmp_path: Path) -> None:
@@ -151,6 +151,17 @@ def test_a_process_that_ends_by_a_fault_of_its_own_says_so_and_ends_with_an_erro
     assert "ZeroDivisionError" in said
     assert said.splitlines()[-1].startswith("coinche has ended by a fault of its own")
     assert processes_of(tmp_path) == []
+
+
+def test_told_to_end_while_nobody_listens_it_ends_as_soon_as_it_has_started(tmp_path: Path) -> None:
+    with start(tmp_path, module="tests.deaf") as process:
+        try:
+            said, _ = process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()
+    assert process.returncode == 0, said
+    assert said.splitlines() == ["coinche has stopped; games are kept."]
+    assert settled(tmp_path) == []
 
 
 def test_what_a_power_cut_has_left_is_repaired_and_nothing_is_thrown_away(tmp_path: Path) -> None:
