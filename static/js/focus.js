@@ -53,7 +53,11 @@ export function watchFocus() {
 /** After a drawing: give the focus to something, if what had it has gone. */
 export function settleFocus() {
   const now = document.activeElement;
-  if (document.querySelector("dialog[open]")) return;
+  const dialog = document.querySelector("dialog[open]");
+  if (dialog) {
+    if (now === document.body && last && !last.isConnected && around.includes(dialog)) beside()?.focus({ preventScroll: true });
+    return;
+  }
   const waits = now !== null && now === parked;
   if (!waits && (now !== document.body || !last)) return;
   if (!waits && last && isUsable(last)) {

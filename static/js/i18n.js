@@ -43,6 +43,11 @@ export function language() {
   return current.language;
 }
 
+/** Of the reader's own locales the first in this language: days and hours are written as at home. */
+export function locale() {
+  return navigator.languages.find((wish) => wish.slice(0, 2).toLowerCase() === current.language) ?? current.language;
+}
+
 /**
  * Which of our languages fits a list of wishes best ("fr-CA", "en").
  * @param {readonly string[]} wishes

@@ -60,6 +60,8 @@ export class Session {
     /** What the server has taken and the page has not drawn yet. @type {Pending | null} */
     this.taken = null;
     this.showsMelds = false;
+    /** Whether one's seat has just become another's or nobody's. */
+    this.isFreed = false;
     /** When one last did something: a second tap must not hit what came in its place. */
     this.lastAct = -Infinity;
     /** @type {Map<string, number>} resends of a command the server was too busy for */
@@ -246,6 +248,7 @@ export class Session {
     const mine = this.table?.seats.find((info) => info.player !== null && info.player === state.me?.id);
     const seat = mine ? mine.seat : null;
     if (seat !== this.seat) {
+      this.isFreed = seat === null;
       this.seat = seat;
       this.socket.join();
     }
@@ -285,8 +288,7 @@ export class Session {
       case "step":
         return this.#step(message);
       case "table":
-        this.table = message.table;
-        return changed();
+        return this.take(message.table);
       case "chat":
         return this.#said(message);
       case "ack":
@@ -315,7 +317,8 @@ export class Session {
     this.ahead = null;
     this.taken = null;
     this.#show({ kind: "view", step: this.newest, view, hold: 0, tells: false });
-    this.notice = "";
+    this.notice = this.isFreed && this.seat === null ? t("notice.freed") : "";
+    this.isFreed = false;
     if (view?.phase === "over") void this.#recallPlayers();
     if (!this.pending) return;
     if (this.pending.turn === null || this.pending.turn === turn) this.#send();

@@ -155,4 +155,4 @@ async def test_new_tables_are_private_and_a_friend_sits_opposite(chromium: Brows
         assert await paul.by("table-row").count() == 0
         await paul.page.goto(await nina.by("share-link").input_value())
         await paul.click("sit")
-        await expect(paul.by("seat-2")).to_contain_text("Paul", timeout=PATIENCE)
+        await expect(nina.by("seat-2")).to_contain_text("Paul", timeout=PATIENCE)

@@ -161,8 +161,31 @@ async def test_names_are_told_apart_and_isolated(chromium: Browser, nina: Guest)
         assert await nina.page.get_by_text("Nina (").count() == 0
 
 
-CHOSEN = """() => ["true", "false"].map(pressed =>
-  getComputedStyle(document.querySelector(`.bid-trumps .bid-chip[aria-pressed=${pressed}]`)).backgroundColor)"""
+async def test_whose_seat_is_freed_is_told_and_may_sit_down_again(chromium: Browser, nina: Guest) -> None:
+    await nina.sign_in()
+    await nina.click("open-table")
+    await nina.click("open-table-submit")
+    await nina.page.wait_for_url("**/t/*", timeout=PATIENCE)
+    async with guest(chromium, nina.page.url, "Olga", PHONE, language="en-GB") as olga:
+        await olga.sign_in()
+        await olga.click("sit")
+        await olga.by("ready").wait_for(timeout=PATIENCE)
+        await nina.click("menu")
+        await nina.page.locator("[data-testid^='free-']").click(timeout=PATIENCE)
+        await olga.page.get_by_text("Your seat was freed.").wait_for(timeout=PATIENCE)
+        assert not await olga.shows("ready")
+        await olga.click("sit")
+        await olga.by("ready").wait_for(timeout=PATIENCE)
+
+
+CHOSEN = """() => {
+  const colour = (element) => getComputedStyle(element).backgroundColor;
+  const probe = document.body.appendChild(document.createElement("i"));
+  probe.style = "background: Highlight; forced-color-adjust: none";
+  const chips = ["true", "false"].map((pressed) =>
+    colour(document.querySelector(`.bid-trumps .bid-chip[aria-pressed=${pressed}]`)));
+  return [...chips, colour(document.querySelector(".is-turn .disc-face")), colour(probe)];
+}"""
 
 
 @pytest.mark.parametrize("look", [{"forced_colors": "active"}, {"color_scheme": "dark"}, {"color_scheme": "light"}])
@@ -173,8 +196,10 @@ async def test_what_is_chosen_is_seen_and_no_browser_repaints_the_suits(nina: Gu
         await nina.act()
         await nina.page.wait_for_timeout(50)
     await nina.click("bid-trump-H")
-    chosen, other = await nina.page.evaluate(CHOSEN)
+    chosen, other, turn, highlight = await nina.page.evaluate(CHOSEN)
     assert chosen != other
+    if "forced_colors" in look:
+        assert chosen == turn == highlight
     scheme = await nina.page.evaluate("getComputedStyle(document.documentElement).colorScheme")
     assert "only" in scheme or "forced_colors" in look
 

@@ -2,7 +2,7 @@
 // A finished game, read again: each deal with its calls, its tricks and its lines.
 
 import { html, nothing } from "../vendor/lit.js";
-import { num, t } from "../i18n.js";
+import { locale, num, t } from "../i18n.js";
 import { go } from "../place.js";
 import { state } from "../store.js";
 import { call, card, coded, sideOf } from "../words.js";
@@ -38,7 +38,7 @@ function body(game) {
     first: sideOf(mine),
     rules: game.rules,
   };
-  const when = new Date(game.finished).toLocaleString(state.preferences.language, { dateStyle: "long", timeStyle: "short" });
+  const when = new Date(game.finished).toLocaleString(locale(), { dateStyle: "long", timeStyle: "short" });
   return html`${head(`${reader.side("A")} – ${reader.side("B")}`)}
     <p><b class="result-score">${num(game.totals.A)} – ${num(game.totals.B)}</b></p>
     ${game.ended === "abandoned" ? html`<p data-testid="abandoned">${t("games.abandoned_long")}</p>` : nothing}

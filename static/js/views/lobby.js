@@ -5,7 +5,7 @@ import { html, nothing, repeat } from "../vendor/lit.js";
 import * as api from "../api.js";
 import { joinTable, playHouse } from "../actions.js";
 import { href } from "../base.js";
-import { num, t } from "../i18n.js";
+import { locale, num, t } from "../i18n.js";
 import { pathOf, tableIn } from "../place.js";
 import { changed, prefer, state } from "../store.js";
 import { coded } from "../words.js";
@@ -229,7 +229,7 @@ function tableRow(table) {
   const free = table.seats.filter(({ kind }) => kind === "free").length;
   const mine = table.seats.some(({ player }) => player !== null && player === state.me?.id);
   const running = table.status === "playing";
-  const stands = state.lobby.due.includes(table.id) ? t("own.your_turn") : running ? t("tables.running") : t("tables.free", { count: free });
+  const stands = state.lobby.due.includes(table.id) ? t("own.your_turn") : running ? t("tables.running") : free === 0 ? t("tables.full") : t("tables.free", { count: free });
   return html`<li class="table-row" data-testid="table-row">
     <div class="table-who">
       ${[0, 1, 2, 3].map((seat) => {
@@ -291,7 +291,7 @@ function gamesPart() {
 /** @param {PlayedGame} game */
 function gameLine(game) {
   const name = (/** @type {number} */ seat) => playedAs(game, seat);
-  const when = new Date(game.finished).toLocaleDateString(state.preferences.language, { day: "numeric", month: "short" });
+  const when = new Date(game.finished).toLocaleDateString(locale(), { day: "numeric", month: "short" });
   const word = game.ended === "abandoned" ? "abandoned" : game.won === null ? "" : game.won ? "won" : "lost";
   const result = word && ` · ${t(`games.${word}`)}`;
   return html`<span class="game-pairs">${name(0)} & ${name(2)} – ${name(1)} & ${name(3)}</span>

@@ -4,7 +4,7 @@
 import { html, nothing } from "../vendor/lit.js";
 import * as api from "../api.js";
 import { copy, wordsFor } from "../actions.js";
-import { t } from "../i18n.js";
+import { locale, t } from "../i18n.js";
 import { changed, state } from "../store.js";
 import { closeButton, dialog, icon } from "./parts.js";
 
@@ -160,5 +160,5 @@ function botRow({ id, name }) {
 
 /** @param {number} ms */
 function day(ms) {
-  return new Date(ms).toLocaleDateString(state.preferences.language, { day: "numeric", month: "short", year: "numeric" });
+  return new Date(ms).toLocaleDateString(locale(), { day: "numeric", month: "short", year: "numeric" });
 }
