@@ -222,7 +222,8 @@ async def keep(session: AsyncSession, told: Told, entries: Sequence[Entry]) -> b
         _count(players[one.id], one.name, told, seat, rates.get(seat))
     seats = [seat_row(row, told.occupants, seat, tallies[seat], before.get(seat), rates.get(seat)) for seat in SEATS]
     await session.execute(insert(GameSeat), seats)
-    await session.execute(insert(Deal), deal_rows(told))
+    if deals := deal_rows(told):  # an abandoned game may have none that was finished
+        await session.execute(insert(Deal), deals)
     await session.execute(insert(LogEntry), entry_rows(game.id, entries))
     return True
 

@@ -43,6 +43,15 @@ async def test_a_game_that_all_have_left_is_kept_as_such(valkey: Redis, postgres
         assert await history.games(Filter(player=NINA, won=won), NINA, None, 10) == []
 
 
+@pytest.mark.parametrize("after", [6, 12])
+async def test_it_may_end_before_its_first_deal_has(after: int, valkey: Redis, postgres: AsyncEngine) -> None:
+    history = await archived(valkey, postgres, abandoned(played(RULES), after))
+    [row] = await history.games(Filter(player=NINA), NINA, None, 10)
+    record = await history.game(row.id)
+    assert record is not None
+    assert (row.ended, row.deal_count, list(record.deals)) == (Ended.ABANDONED, 0, [])
+
+
 async def test_it_counts_for_nobody(valkey: Redis, postgres: AsyncEngine) -> None:
     left, whole = abandoned(played(RULES), 60), played(RULES, table="0b-other")
     history = await archived(valkey, postgres, left)
