@@ -40,6 +40,19 @@ function beside() {
   return /** @type {HTMLElement | undefined} */ (all.find((each) => isUsable(each) && /** @type {HTMLElement} */ (each).offsetParent !== null)) ?? null;
 }
 
+/** The drawer that is open, and what had the focus before. @type {{drawer: Element, before: Element | null} | null} */
+let drawn = null;
+
+/** A drawer that opens takes the focus, and gives it back as it closes. */
+function followDrawers() {
+  const drawer = document.querySelector(".aside.is-open");
+  if (drawer === (drawn?.drawer ?? null)) return;
+  const before = drawn?.before ?? document.activeElement;
+  drawn = drawer && { drawer, before };
+  const to = drawer ? drawer.querySelector(".close") : before;
+  if (to instanceof HTMLElement && to.isConnected) to.focus({ preventScroll: true });
+}
+
 /** Remember where the focus is. */
 export function watchFocus() {
   document.addEventListener("focusin", ({ target }) => {
@@ -52,6 +65,7 @@ export function watchFocus() {
 
 /** After a drawing: give the focus to something, if what had it has gone. */
 export function settleFocus() {
+  followDrawers();
   const now = document.activeElement;
   const dialog = document.querySelector("dialog[open]");
   if (dialog) {

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Page, Route
+from playwright.async_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import DESKTOP, PATIENCE, PHONE, Guest, against_the_house, guest, until_a_card_may_be_played
 from tests.serving import Serving, serving
@@ -127,9 +127,10 @@ async def test_back_closes_what_is_open_and_leaves_the_table_only_then(nina: Gue
         ("menu", "dialog.menu[open]"),
     ):
         await nina.click(opens)
-        await nina.page.locator(opened).wait_for(timeout=PATIENCE)
+        await expect(nina.page.locator(opened).locator(".close")).to_be_focused(timeout=PATIENCE)
         await nina.page.go_back()
         await nina.page.locator(opened).wait_for(state="detached", timeout=PATIENCE)
+        await expect(nina.by(opens)).to_be_focused(timeout=PATIENCE)
         assert nina.page.url == here
     await nina.click("open-talk")
     await nina.page.locator(".aside-right.is-open .close").click()
