@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from playwright.async_api import Browser
+from playwright.async_api import Browser, expect
 
 from tests.browser.conftest import PATIENCE, Guest, against_the_house, guest, until_a_card_may_be_played
 from tests.chaos.proxy import Proxy
@@ -111,3 +111,18 @@ async def test_when_the_network_comes_back_the_page_does_not_wait(road: Road) ->
             await road.nina.page.evaluate("dispatchEvent(new Event('online'))")
             await asyncio.sleep(0.1)
     await road.mended(hand)
+
+
+async def test_what_is_done_without_a_line_is_kept_and_sent_when_it_is_back(road: Road) -> None:
+    nina, backends = road.nina, road.proxy.backends
+    road.proxy.backends = []
+    await road.broken()
+    legal = nina.page.locator("coinche-hand .hand__card.is-legal").first
+    card = nina.page.locator(f"coinche-hand [data-testid={await legal.get_attribute('data-testid')}]")
+    await legal.click(timeout=PATIENCE)
+    await expect(nina.by("reconnecting")).to_contain_text("envoyé", timeout=PATIENCE)
+    road.proxy.backends = backends
+    async with asyncio.timeout(PATIENCE / 1000):
+        while await card.count():
+            await nina.page.evaluate("dispatchEvent(new Event('online'))")
+            await asyncio.sleep(0.1)

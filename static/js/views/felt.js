@@ -84,6 +84,7 @@ function sentence(session, view) {
 /** @param {Session} session */
 function offLine(session) {
   if (session.line === "newer" || session.line === "blocked") return `link.${session.line}`;
+  if (session.pending) return "notice.kept";
   return navigator.onLine ? "link.lost" : "link.offline";
 }
 
