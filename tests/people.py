@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, contextmanager, nullcontext, suppres
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI
 from httpx2 import AsyncClient, Response
@@ -17,6 +18,7 @@ from websockets.exceptions import ConnectionClosed
 
 from app.main import build
 from app.settings import Settings
+from app.web.address import COOKIE
 from app.web.parts import Parts
 from app.web.server import Server
 from tests.described import as_described
@@ -133,9 +135,10 @@ async def program(url: str, secret: str) -> AsyncIterator[Person]:
 
 @asynccontextmanager
 async def elsewhere(who: Person, url: str) -> AsyncIterator[Person]:
-    """The same person at another address of the site: the cookie is all one is known by."""
+    """The same person at another address of the site: the cookie is all one is known by, and its name has the port."""
     async with person(url) as one:
-        one.http.cookies.update(who.http.cookies)
+        for cookie in who.http.cookies.jar:
+            one.http.cookies.set(f"{COOKIE}_{urlsplit(url).port}", cookie.value or "")
         one.id = who.id
         yield one
 

@@ -24,7 +24,7 @@ MUCH = 20_000_000
 
 
 def head(line: str, *more: str) -> bytes:
-    return "".join(f"{one}\r\n" for one in (line, "Host: here", *more)).encode()
+    return "".join(f"{one}\r\n" for one in (line, "Host: localhost", *more)).encode()
 
 
 def frame(opcode: int, payload: bytes, masked: bool = True) -> bytes:
@@ -263,6 +263,6 @@ async def test_who_does_not_read_is_gone_in_the_end(
                     await asyncio.sleep(0.01)
                 [client] = site.parts.hub.clients
                 while not client.outbox.full.is_set():
-                    client.outbox.put(json.dumps({"type": "chat", "text": "x" * 30_000}))
+                    client.outbox.put(json.dumps({"type": "chat", "at": 1, "text": "x" * 30_000}))
                     await asyncio.sleep(0)
                 await lost.wait()

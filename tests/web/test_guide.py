@@ -53,7 +53,10 @@ def test_each_status_has_the_reasons_that_are_told() -> None:
 
 
 def test_the_limits_are_those_that_are_told() -> None:
-    told = {name.strip("`"): (rate, int(burst)) for name, _, rate, burst in rows("Limits") if name.startswith("`")}
+    told = {
+        name.strip("`"): (rate, int(burst))
+        for name, _, rate, burst in (row for row in rows("Limits") if row[0].startswith("`"))
+    }
     real = {one.name: one for one in vars(limits).values() if isinstance(one, Policy)}
     assert told.keys() == real.keys()
     for name, (rate, burst) in told.items():

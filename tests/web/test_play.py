@@ -212,8 +212,8 @@ async def test_a_poll_without_news_waits_for_them(four: list[Person]) -> None:
 async def test_a_poll_without_news_ends_with_the_time(four: list[Person]) -> None:
     table = await seated(four)
     at = (await game_of(four[0], table))["at"]
-    assert await poll(four[0], table, at, wait=0.05) == {"at": at, "events": []}
-    assert await poll(four[0], table, at, wait=0) == {"at": at, "events": []}
+    assert await poll(four[0], table, at, wait=0.05) == {"at": at, "said": None, "events": []}
+    assert await poll(four[0], table, at, wait=0) == {"at": at, "said": None, "events": []}
 
 
 @pytest.mark.parametrize("after", [[2, 3], [1, 99], [7, 0]])
@@ -306,7 +306,7 @@ async def test_the_key_is_the_cid_of_the_socket(four: list[Person]) -> None:
         ({"turn": 1, "action": {"kind": "bid", "value": "90", "trump": "H"}}, 422, "wrong_type", "action.value"),
         ({"turn": 1, "action": {"kind": "coinche", "on": {"deal": 1, "value": 90}}}, 422, "missing", "action.on.trump"),
         ({"turn": 1, "action": {"kind": "pass"}}, 409, "stale_turn", None),
-        ({"action": {"kind": "coinche", "on": {"deal": 1, "value": 90, "trump": "H"}}}, 422, "other_bid", None),
+        ({"action": {"kind": "coinche", "on": {"deal": 1, "value": 90, "trump": "H"}}}, 422, "nothing_to_coinche", None),
     ],
 )
 async def test_what_cannot_be_done_is_refused(four: list[Person], body: Json, status: int, why: str, field: str | None) -> None:

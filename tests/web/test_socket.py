@@ -204,7 +204,7 @@ async def test_what_may_not_be_done_is_refused_with_its_reason(four: list[Person
             (line, {"kind": "bid", "value": 10**40, "trump": "H"}, "bid_too_high"),
             (line, {"kind": "bid", "value": -80, "trump": "H"}, "bid_too_low"),
             (line, {"kind": "surcoinche"}, "not_coinched"),
-            (line, {"kind": "coinche", "on": {"deal": 1, "value": 80, "trump": "H"}}, "other_bid"),
+            (line, {"kind": "coinche", "on": {"deal": 1, "value": 80, "trump": "H"}}, "nothing_to_coinche"),
             (line, {"kind": "redeal", "right": "sevens"}, "no_redeal"),
             (line, {"kind": "play", "card": line.view["hand"][0]}, "not_now"),
             (line, {"kind": "next"}, "not_now"),
