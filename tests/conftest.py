@@ -1,6 +1,7 @@
 """What every test may ask for: the real servers, a Redis emptied for it, a database made for it."""
 
 import itertools
+import signal
 import socket
 from collections.abc import AsyncIterator, Iterator
 
@@ -14,6 +15,10 @@ from app.embedded import Servers, running
 from app.store.postgres import connect
 from app.store.prepare import upgrade
 from app.store.server import connect as connect_redis
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # As behind an `&` in a script: what is started here would be deaf to it as well.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _numbers = itertools.count(1)
 
