@@ -39,10 +39,14 @@ class Unavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Guise:
-    """As whom a program runs: as ourselves, as nobody within a user namespace of its own, or as another user."""
+    """As whom a program runs: as ourselves, as nobody within a user namespace of its own, or as another user.
+
+    `enters_all`: that user may enter every folder, as root may.
+    """
 
     namespace: bool = False
     user: int | None = None
+    enters_all: bool = False
 
     @property
     def owner(self) -> int:
@@ -51,7 +55,7 @@ class Guise:
 
     def launcher(self, farewell: signal.Signals) -> list[str]:
         """The words before a command that runs in this guise."""
-        return launcher(farewell, self.namespace, self.user)
+        return launcher(farewell, self.namespace, self.user, self.enters_all)
 
 
 OURSELVES = Guise()

@@ -199,10 +199,13 @@ def _postgres_programs(version: str | None) -> tuple[Path, str]:
 
 
 def _postgres_guise(programs: Path, home: Path, sockets: Path) -> Guise:
-    """Postgres refuses root. In a namespace where root has another number it sees none; the files stay root's."""
+    """Postgres refuses root. In a namespace where root has another number it sees none; the files stay root's.
+
+    Where there are no namespaces, as in many containers, it runs as nobody, and needs to enter folders that are root's alone.
+    """
     if os.geteuid() != 0:
         return OURSELVES
-    for guise in (Guise(namespace=True), Guise(user=NOBODY)):
+    for guise in (Guise(namespace=True), Guise(user=NOBODY), Guise(user=NOBODY, enters_all=True)):
         if guise.user is not None:
             home.parent.chmod(0o711)
         for folder in {home, sockets}:
@@ -216,8 +219,16 @@ def _postgres_guise(programs: Path, home: Path, sockets: Path) -> Guise:
         if probe.returncode == 0:
             return guise
     raise Unavailable(
-        "Postgres does not run as root, nor here as nobody: start coinche as an ordinary user, or set DATABASE_URL."
+        "Postgres does not run as root, and nobody may not enter "
+        f"{_closed_folder(programs, home)}: put coinche and COINCHE_DATA where all may enter, say below /opt and /var/lib, "
+        "start coinche as an ordinary user, or set DATABASE_URL."
     )
+
+
+def _closed_folder(*paths: Path) -> Path:
+    """The first folder on the way to one of these paths that not everybody may enter."""
+    ways = (folder for path in paths for folder in (*reversed(path.parents), path))
+    return next((folder for folder in ways if not folder.stat().st_mode & 0o001), paths[0])
 
 
 def _make_cluster(programs: Path, major: str, cluster: Path, guise: Guise) -> None:

@@ -12,14 +12,19 @@ import sys
 NOBODY = 65534  # the user and group of that name on every Linux
 _CLONE_NEWUSER = 0x10000000
 _PR_SET_PDEATHSIG = 1
+_PR_SET_SECUREBITS, _NO_SETUID_FIXUP = 28, 4
+_PR_CAP_AMBIENT, _RAISE = 47, 2
+_CAPABILITIES_3 = 0x20080522
+_DAC_OVERRIDE = 1
 
 
-def launcher(farewell: signal.Signals, namespace: bool = False, user: int | None = None) -> list[str]:
+def launcher(farewell: signal.Signals, namespace: bool = False, user: int | None = None, enters_all: bool = False) -> list[str]:
     """The words before a command that has this signal sent to it when the thread that starts it ends, however that ends.
 
-    `namespace`: it runs within a user namespace in which root is nobody. `user`: it runs as this user.
+    `namespace`: it runs within a user namespace in which root is nobody. `user`: it runs as this user; `enters_all`: and may
+    enter every folder, as root may.
     """
-    who = "namespace" if namespace else "" if user is None else str(user)
+    who = "namespace" if namespace else "" if user is None else f"{user}+" if enters_all else str(user)
     return [sys.executable, "-I", "-S", __file__, str(os.getpid()), str(int(farewell)), who]
 
 
@@ -35,9 +40,14 @@ def main(parent: str, farewell: str, who: str, *command: str) -> None:
             os.write(file, text.encode())
             os.close(file)
     elif who:
+        if who.endswith("+"):
+            _check(libc.prctl(_PR_SET_SECUREBITS, _NO_SETUID_FIXUP, 0, 0, 0))  # what root may outlives the change of user
+        user = int(who.rstrip("+"))
         os.setgroups([])
-        os.setgid(int(who))
-        os.setuid(int(who))
+        os.setgid(user)
+        os.setuid(user)
+        if who.endswith("+"):
+            _keep_only(libc, _DAC_OVERRIDE)
     if sys.platform == "linux":  # last, for a change of user would clear it
         libc.prctl(_PR_SET_PDEATHSIG, int(farewell))
         if os.getppid() != int(parent):
@@ -46,6 +56,20 @@ def main(parent: str, farewell: str, who: str, *command: str) -> None:
     # limit of the size of files is for it what a full disk is, an error.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     os.execvp(command[0], command)  # noqa: S606
+
+
+def _keep_only(libc: ctypes.CDLL, capability: int) -> None:
+    """Of all that root may keep this one right, also through the program that is turned into. Raises OSError."""
+    mask = 1 << capability
+    header = (ctypes.c_uint32 * 2)(_CAPABILITIES_3, 0)
+    rights = (ctypes.c_uint32 * 6)(mask, mask, mask, 0, 0, 0)  # effective, permitted and inheritable, the low words first
+    _check(libc.capset(header, rights))
+    _check(libc.prctl(_PR_CAP_AMBIENT, _RAISE, capability, 0, 0))
+
+
+def _check(result: int) -> None:
+    if result != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import pytest
 
 from app import cli
 from app.embedded import running
+from app.launch import NOBODY
 from app.settings import Settings
 from tests.people import open_table, person
 from tests.serving import PATIENCE, leave_zeros, processes_of, refusal, serving, settled, start
@@ -151,6 +152,20 @@ def test_a_process_that_ends_by_a_fault_of_its_own_says_so_and_ends_with_an_erro
     assert "ZeroDivisionError" in said
     assert said.splitlines()[-1].startswith("coinche has ended by a fault of its own")
     assert processes_of(tmp_path) == []
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_without_namespaces_a_folder_only_its_owner_may_enter_is_enough(tmp_path: Path, end: signal.Signals) -> None:
+    """Below the home of root, say; Postgres then runs as nobody, for it refuses root."""
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    with serving(home / "data", module="tests.without_namespaces") as coinche:
+        ready = httpx.get(f"{coinche.url}/health/ready", timeout=PATIENCE)
+        assert ready.json()["stores"] == {"redis": True, "postgres": True}
+        postgres = int((home / "data/postgres/pid").read_text())
+        assert Path(f"/proc/{postgres}").stat().st_uid == (NOBODY if os.geteuid() == 0 else os.geteuid())
+        coinche.stop(end)
+    assert settled(home) == []
 
 
 def test_told_to_end_while_nobody_listens_it_ends_as_soon_as_it_has_started(tmp_path: Path) -> None:
