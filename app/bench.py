@@ -81,18 +81,18 @@ def _coinche(folder: Path) -> Iterator[tuple[str, int]]:
         name: value for name, value in os.environ.items() if not name.startswith(("COINCHE_", "REDIS_", "DATABASE_"))
     }
     environment |= {"COINCHE_DATA": str(folder), "COINCHE_PORT": "0", "COINCHE_LIMITS": "false", "COINCHE_LOG_LEVEL": "error"}
-    process = subprocess.Popen([sys.executable, "-m", "app", "serve"], env=environment, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        found = None
-        while found is None and (line := process.stdout.readline()):
-            found = _SERVED.search(line)
-        if found is None:
-            raise ValueError("The coinche to be measured did not start; what it said is above")
-        yield found[1], process.pid
-    finally:
-        process.terminate()
-        process.wait()
+    command = [sys.executable, "-m", "app", "serve"]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            found = None
+            while found is None and (line := process.stdout.readline()):
+                found = _SERVED.search(line)
+            if found is None:
+                raise ValueError("The coinche to be measured did not start; what it said is above")
+            yield found[1], process.pid
+        finally:
+            process.terminate()
 
 
 @asynccontextmanager
