@@ -22,6 +22,7 @@ from app.web import ear, gate, socket
 from app.web.address import COOKIE
 from tests.finished import played, store
 from tests.people import PATIENCE, Json, Person, Site, open_table, people, person, play, program, running_site
+from tests.receiver import eventually
 
 ALL = ["play", "read", "tables"]
 NO_ID = "00" * 8
@@ -166,14 +167,19 @@ async def test_all_that_is_open_with_a_revoked_token_ends_at_once_in_every_proce
             robot = await stack.enter_async_context(program(here.url, made["secret"]))
             others = await stack.enter_async_context(program(here.url, kept["secret"]))
             line, theirs, mine = [await stack.enter_async_context(one.at(table)) for one in (robot, others, nina)]
-            at = ".".join(map(str, line.at))
-            poll = asyncio.create_task(robot.http.get(f"/api/v1/tables/{table}/events?wait=30&after={at}"))
+            news = f"/api/v1/tables/{table}/events?after={'.'.join(map(str, line.at))}"
             streams = []
             for path in (f"/tables/{table}/events", "/me/events"):
                 accept = {"Accept": "application/x-ndjson"}
                 stream = await stack.enter_async_context(robot.http.stream("GET", f"/api/v1{path}", headers=accept))
                 streams.append(stream.aiter_lines())
                 await anext(streams[-1])
+
+            async def is_quiet() -> bool:  # that somebody came is news too, and would end a poll
+                return not (await robot.http.get(f"{news}&wait=0.3")).json()["events"]  # noqa: B023
+
+            await eventually(is_quiet)
+            poll = asyncio.create_task(robot.http.get(f"{news}&wait=30"))
             await mine.until(lambda frame: any(one["present"] for one in frame.get("table", {}).get("seats", ())))
             await nina.http.delete(f"/api/v1/me/tokens/{made['id']}")
             async with asyncio.timeout(PATIENCE):
